@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
@@ -21,8 +22,14 @@ THOROUGH_FIXTURES = frozenset({"postgres", "browser"})
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
-    """Mark what is thorough. `SAGAGRAPH_SLICE=2/6`: of the tests that are selected, only the second of every six is run."""
+    """Mark what is thorough, and what is left to `make proof`. `SAGAGRAPH_SLICE=2/6`: of the tests that are selected, only the second of every six is run."""
+    turns = Counter[str]()
     for item in items:
+        if (each := item.get_closest_marker("sampled")) is not None:
+            case = item.nodeid.partition("[")[0]
+            if turns[case] % each.args[0]:
+                item.add_marker("proof")
+            turns[case] += 1
         if THOROUGH_FIXTURES.intersection(getattr(item, "fixturenames", ())) or "postgres" in item.name.partition("[")[2]:
             item.add_marker("thorough")
     yield  # others select

@@ -23,6 +23,7 @@ def asked(*arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_file_is_decided_and_its_conflicts_and_moves_are_the_known_ones(name: str, tmp_path: Path) -> None:
     known = copy.deepcopy(KNOWN[name])

@@ -167,6 +167,7 @@ REPAIRED = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("profile", USUAL, ids=str)
 @pytest.mark.parametrize("saga", REPAIRED, ids=name_of)
 def test_a_disrupted_plan_is_repaired_or_given_up(saga: tuple[Kinds, Edges], profile: Profile, explore: Explore) -> None:
@@ -212,6 +213,7 @@ def test_a_body_of_code_asks_for_one_operation_at_a_time(kinds: Kinds, profile: 
 # -- three operations --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("saga", SAGAS_OF_3, ids=name_of)
 def test_three_operations_meet_a_trouble(saga: tuple[Kinds, Edges], explore: Explore) -> None:
     """Every graph and choice of kinds, over providers that cover all pairs of guarantees, of which a saga meets every other."""
@@ -225,6 +227,7 @@ def test_three_operations_meet_a_trouble(saga: tuple[Kinds, Edges], explore: Exp
 MIXTURES_OF_3 = mixtures(USUAL, 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("saga", SAGAS_OF_3, ids=name_of)
 def test_three_operations_of_different_providers_meet_a_trouble(saga: tuple[Kinds, Edges], explore: Explore) -> None:
     """The mixtures cover every pair of providers at every pair of operations; the sagas take turns with them."""
@@ -257,6 +260,7 @@ def _of_four() -> dict[Edges, list[tuple[Case, str]]]:
 OF_FOUR = _of_four()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("edges", OF_FOUR, ids=lambda edges: "-".join("".join(map(str, needs)) or "_" for needs in edges))
 def test_four_operations_meet_a_trouble_of_one_kind(edges: Edges, explore: Explore) -> None:
     """Pairwise, and bounded: one lost answer (none where three run side by side), and so many states of each saga."""

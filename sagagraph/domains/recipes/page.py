@@ -52,7 +52,8 @@ _WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my|alone|my
 _COOK_BEFORE: Final = re.compile(r"(?i)\bcook(?:ing)? $")
 _FRESH: Final = form(
     r"(?:\b(?:should be |is |are |must be |has to be |have to be |be )?eaten )?"
-    r"\b(?:within|(?:isn't|not?) (?:older|later|longer|more) than|at (?:most|the latest)|less than) {lasting}(?: old)?"
+    r"\b(?:within|(?:isn't|not?) (?:older|later|longer|more) than|at (?:most|the latest)|less than|only good for)"
+    r" {lasting}(?: old)?"
     r"(?: (?:after|of|when)\b[^.,;]*)?|{lasting:later} at (?:most|the latest)"
 )
 _LEFT_OUT: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out|instead of|rather than) (?:the )?$")

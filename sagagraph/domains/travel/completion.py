@@ -160,12 +160,14 @@ def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step
         return {}, {}
     taken = sum(stop.nights or 0 for stop in said.stops)
     why = "a part of the whole" if len(said.stops) > 1 else "about as long as was said"
+    span = _span(said)
+    is_one_flight = said.one_way and not said.stay_only and taken == 0 and len(said.stops) == 1
     if said.total_nights is not None:
         left = said.total_nights - taken
-    elif (span := _span(said)) is not None:
-        left, why = span - taken, FROM_THE_DATES
-    elif said.one_way and not said.stay_only and taken == 0 and len(said.stops) == 1:
+    elif is_one_flight and (said.hotels is False or span is None):
         left, why = 0, "one way, no hotel"
+    elif span is not None:
+        left, why = span - taken, FROM_THE_DATES
     else:
         return {}, {}
     is_day_trip = left == 0 and taken == 0 and len(said.stops) == 1

@@ -188,3 +188,33 @@ def test_what_has_been_answered_is_not_asked_again() -> None:
     known = read_request("Boston to Paris, 3 nights in June, for 4 people", cities=GAZETTEER, today=TODAY)
     now = read_request("the two kids are 7 and 11", cities=GAZETTEER, today=TODAY, known=known)
     assert (now.travellers, now.children, now.missing()) == (4, 2, ())
+
+
+@pytest.mark.parametrize(
+    "said", ["our flights are already booked", "flights are sorted", "I have my flights already", "we've got our train tickets"]
+)
+def test_whoever_has_their_journeys_wants_a_hotel_alone(said: str) -> None:
+    found = read_request(f"Hotel in Paris, 3 nights from 4 May, 2 people, {said}", cities=GAZETTEER, today=TODAY)
+    assert (found.stay_only, found.unread) == (True, ())
+    trip = read_request(f"Boston to Paris for 3 nights from 4 May, {said}", cities=GAZETTEER, today=TODAY)
+    assert trip.stay_only is None
+    assert any(said.split()[-1] in each for each in trip.unread), "flights are planned, and that is not what they said"
+
+
+@pytest.mark.parametrize("said", ["a day trip from Boston to Paris on 4 May", "I'd like a day return Boston to Paris, 4 May"])
+def test_a_day_trip_has_no_night(said: str) -> None:
+    assert made_of(said)[0].complete().stops[0].nights == 0
+
+
+def test_who_flies_one_way_and_wants_no_hotel_flies_on_any_of_the_days() -> None:
+    whole, assumed = made_of("Boston to Paris one way, any day between 10 and 17 May, no hotel")
+    request = whole.complete()
+    assert (request.stops[0].nights, assumed["stops[0].nights"]) == (0, "one way, no hotel")
+    assert request.window is not None
+    assert (request.window.first.day, request.window.last.day) == (10, 17)
+
+
+@pytest.mark.parametrize(("said", "is_one_way"), [("only going, not return", True), ("not return before Sunday", None)])
+def test_whoever_does_not_return_flies_one_way(said: str, is_one_way: bool | None) -> None:
+    found = read_request(f"Boston to Paris on 4 May, {said}, 2 people", cities=GAZETTEER, today=TODAY)
+    assert found.one_way is is_one_way

@@ -144,6 +144,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- forwards ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("operation", BOOKINGS)
 async def test_a_single_fault_at_a_booking(tmp_path: Path, operation: str, fault: str | int) -> None:
@@ -246,6 +247,7 @@ async def test_a_landing_nobody_heard_of_is_found_when_the_trip_is_given_up(
 # -- backwards -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("kind", "nth"), [("flight", 2), ("hotel", 1), ("train", 1)])
 async def test_a_single_fault_at_a_cancellation(tmp_path: Path, kind: str, nth: int, fault: str | int) -> None:
@@ -405,6 +407,7 @@ async def assert_clean_or_named(trip: Trip, view: SagaView) -> None:
         assert_clean(view, ledger)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("withheld", WITHHELD)
 async def test_with_less_promised_nothing_lands_twice_and_what_is_open_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, withheld: str
@@ -425,6 +428,7 @@ async def test_with_less_promised_nothing_lands_twice_and_what_is_open_is_named(
     await asyncio.gather(*(one(fault) for fault in ("refuse", "before", "after", "late", "hang", 429)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("withheld", WITHHELD)
 async def test_with_less_promised_nothing_is_undone_twice(tmp_path: Path, withheld: str) -> None:
     """Backwards, a lost answer to a cancellation and to a refund, all at once."""

@@ -59,6 +59,7 @@ LEAST_OF_STRANGERS = {
     "brother": (0.99, 0.99),
     "commuter": (0.89, 0.89),
     "fryer": (0.99, 0.99),
+    "stewer": (0.79, 0.0),
     "stepmother": (0.84, 0.99),
     "stepfather": (0.91, 0.99),
     "godmother": (0.69, 0.99),
@@ -87,6 +88,9 @@ LEAST_OF_STRANGERS = {
     "pedlar": (0.99, 0.99),
     "rover": (0.94, 0.99),
     "knitter": (0.84, 0.82),
+    "potter": (0.84, 0.99),
+    "tinker": (0.99, 0.86),
+    "hawker": (0.99, 0.99),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {

@@ -126,6 +126,12 @@ _WRITTEN: Final = (
         " at the same place",
     ),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
+    (
+        r"(?i)\b(?!(?:we|i)\b)((?-i:[A-Z][\w-]+)|s?he|they|and|who) "
+        r"(?:(?:is|(?<!and )are)(?: coming| going)?|comes|goes|(?<!and )will (?:be|come|go)) "
+        r"(?:along )?in my (?:\w+ )?(?:car|van)\b",
+        r"\1 needs a lift",
+    ),
     (r"\b([A-Z]\w+) (?:says|said|tells me|told me|thinks)(?: that)? s?he(?:(?='s| )|'(?:d|ll)(?= ))", r"\1"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""

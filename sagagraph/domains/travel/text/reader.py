@@ -108,6 +108,7 @@ def _sentence(
     is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
     asked = question.field if question is not None and not is_about_a_city else None
     passage.take(_SAYS.introduced)
+    had = passage.take(_SAYS.had)
     tag_places(passage, cities)
     understood = _MEANINGLESS | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
@@ -133,7 +134,7 @@ def _sentence(
     if stops != known.stops:
         said.fields["stops"] = stops
     is_stay_only = said.fields.get("stay_only", known.stay_only)
-    refused += [] if is_stay_only else passage.find(_SAYS.not_planned)
+    refused += [] if is_stay_only else [*had, *passage.find(_SAYS.not_planned)]
     not_understood += [" ".join(found.said.split()) for found in (*refused, *near)]
     left = (*not_understood, *passage.unread(understood))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))

@@ -281,6 +281,19 @@ def test_so_many_as_a_driver_can_take_sit_beside_them(said: str, seats: int) -> 
     assert [each.get("seats") for each in board(said)["vehicles"]] == [None, seats]
 
 
+@pytest.mark.parametrize(
+    ("said", "drives"),
+    [
+        ("Ned is at the gym and needs a seat in a car.", False),
+        ("Ned is at the gym and comes in my car.", False),
+        ("Ned is at the gym and comes in his car.", True),
+    ],
+)
+def test_who_comes_in_the_car_of_somebody_else_does_not_drive(said: str, drives: bool) -> None:
+    found = board(said)
+    assert ("Ned's car" in [each["name"] for each in found["vehicles"]]) is drives
+
+
 def test_who_is_free_all_day_is_not_everybody() -> None:
     found = told(EMPTY, f"{DAY} Ivy is free all day and lives near the park.").filled.problem
     assert [each["place"] for each in found["goals"]] == ["Playhouse"]
