@@ -171,8 +171,8 @@ def test_what_the_words_do_not_say_is_named_and_changes_nothing(wrong: tuple[str
 
 
 def test_what_the_model_reads_holds_and_what_the_rules_read_differently_is_one_click() -> None:
-    text = "for 3 people, and do throw in Rome for 2 nights somehow, xyzzy"
-    draft = heard("trip", text, slots(("travellers", "2", "Rome for 2 nights")), known=KNOWN)
+    text = "for 3 people, and two for lunch, and do throw in Rome for 2 nights somehow, xyzzy"
+    draft = heard("trip", text, slots(("travellers", "2", "and two for lunch")), known=KNOWN)
     assert (draft.known.travellers, "2 nights in Rome" in draft.questions[0]) == (2, True)
     assert draft.others == {"travellers": "3"}
     page = page_of("trip")
@@ -247,6 +247,25 @@ def test_an_answer_that_cannot_be_used_leaves_the_rules_reading_and_an_outage_is
         (Anchor.NAME, "Emily", "fetch dear Emma", False),
         (Anchor.MONEY, "5000 EUR", "5.000 €", True),
         (Anchor.MONEY, "500 EUR", "5.000 €", False),
+        (Anchor.MONEY, "5 USD", "for 5 nights", False),
+        (Anchor.MONEY, "2025 USD", "in May 2025", False),
+        (Anchor.MONEY, "5E+3000000 USD", "for 5 nights", False),
+        (Anchor.MONEY, "Infinity USD", "under 5 dollars", False),
+        (Anchor.MONEY, "5000.99 USD", "budget 5 thousand", False),
+        (Anchor.MONEY, "5000.99 USD", "5,000.99 dollars", True),
+        (Anchor.PEOPLE, "5", "for 5 nights", False),
+        (Anchor.PEOPLE, "5", "für 5 Nächte", False),
+        (Anchor.PEOPLE, "2", "2 adults for 5 nights", True),
+        (Anchor.RANGE, "5", "for 5 nights", False),
+        (Anchor.RANGE, "4-5", "4 stars or more", True),
+        (Anchor.TIME, "05:00", "for 5 nights", False),
+        (Anchor.DAY, "2025-05-05", "5 nights in May 2025", False),
+        (Anchor.DAY, "2026-06-04", "leaving 4 June 2025", False),
+        (Anchor.DAY, "2025-06-04", "leaving 4 June 2025", True),
+        (Anchor.FIRST_DAY, "2025-03-01", "we marry in 2025", False),
+        (Anchor.NAME, "Maria", "Marie drives", False),
+        (Anchor.NAME, "Tomi", "Tom drives", False),
+        (Anchor.NAME, "João", "Joao's car", True),
     ],
 )
 def test_a_value_is_stated_by_its_words_or_follows_from_them_as_listed(

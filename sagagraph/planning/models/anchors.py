@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from calendar import monthrange
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -15,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Final
 
-from rapidfuzz import fuzz
+from rapidfuzz.distance import Indel
 
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form
@@ -27,8 +28,8 @@ from sagagraph.language.quantities import UNITS, Quantity
 from sagagraph.language.tagging import tagged
 
 _MONTHS: Final = (
-    "jan|ene", "feb|fév|fev", "mar|mär|maer", "apr|avr|abr", "may|mai", "jun|juin", "jul|juil", "aug|aoû|aou|ago", "sep",
-    "oct|okt", "nov", "dec|dez|déc|dic",
+    "jan|ene", "feb|fév|fev", "mar(?![rk])|mär|maer", "apr(?!ic)|avr|abr", "may|mai", "jun(?!ior)|juin", "jul|juil",
+    "aug|aoû|aou|ago", "sep(?!ar)", "oct|okt", "nov(?!el)", "dec(?![il])|dez|déc|dic",
 )  # fmt: skip
 """How each month begins in English, French, German and Spanish."""
 _NUMBERS_WRITTEN = (
@@ -36,8 +37,18 @@ _NUMBERS_WRITTEN = (
     "|sieben sept siete|acht huit ocho|neun neuf nueve|zehn dix diez"
 )
 _NUMBERS: Final = {word: number for number, same in enumerate(_NUMBERS_WRITTEN.split("|"), start=1) for word in same.split()}
-_ALIKE: Final = 80
-"""Of 100: how alike a name and the words for it are."""
+_COUNTED: Final = {
+    "nights": "nights?|days?|weeks?|nächte?n?|nacht|tage?n?|wochen?|nuits?|jours?|semaines?|noches?|días?|dias?|semanas?",
+    "people": r"people|persons?|adults?|travell?ers|guests|kids|children|personen|erwachsene\w*|kinder\w*|personnes?|adult[eo]s?"
+    "|enfants?|personas?|niños",
+    "rooms": "rooms?|zimmer|chambres?|habitaci[oó]n(?:es)?",
+    "stars": "stars?|sterne?n?|étoiles?|estrellas?",
+    "dates": "(?!)",
+}
+"""The words for what is counted, in English, German, French and Spanish."""
+_YEARS: Final = "|".join(rf"\b(?:{each})\w*\.? +\d{{4}}\b" for each in _MONTHS)
+_YEAR: Final = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]*\d)")
+_AMOUNT: Final = re.compile(r"(?P<whole>\d{1,12})(?:\.(?P<part>\d{1,2}))?")
 _WORD: Final = re.compile(r"[^\W_]+")
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _SIGNS: Final = form(SIGN)
@@ -80,11 +91,29 @@ def stated(anchor: Anchor, value: str, quote: str) -> bool:
 
 
 def names(value: str, quote: str) -> bool:
-    """Tell whether every word of a name is in the quote, or nearly."""
-    said = _WORD.findall(quote.casefold())
+    """Tell whether every word of a name is in the quote, or nearly, and whatever their accents."""
+    said = _WORD.findall(_bare(quote))
     said += ["".join(pair) for pair in itertools.pairwise(said)]
-    own = [word for word in _WORD.findall(value.casefold()) if word not in ("the", "s", "at", "of")]
-    return bool(own) and all(any(fuzz.ratio(word, each) >= _ALIKE for each in said) for word in own)
+    own = [word for word in _WORD.findall(_bare(value)) if word not in ("the", "s", "at", "of")]
+    return bool(own) and all(any(_is_same(word, each) for each in said) for word in own)
+
+
+def _is_same(word: str, said: str) -> bool:
+    """Tell whether it is the word, perhaps in the genitive or with a letter left out within it: `Maria` is not `Marie`."""
+    is_slip = (word[0], word[-1]) == (said[0], said[-1]) and Indel.distance(word, said) == 1
+    return word == said or f"{word}s" == said or word.removesuffix("s") == said or is_slip
+
+
+def _bare(text: str) -> str:
+    """Return a text without accents, in small letters."""
+    return "".join(each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each))
+
+
+def _beside(quote: str, *counted: str) -> str:
+    """Return the quote without what counts something else: of `two people for 5 nights` only `5 nights`, for nights."""
+    others = "|".join(words for unit, words in _COUNTED.items() if unit not in counted)
+    dated = "" if "dates" in counted else f"|{_YEARS}"
+    return re.sub(rf"(?i)(?:\d[\d.,]*|[^\W\d_]+)[ -]+(?:{others})\b{dated}", " ", quote)
 
 
 def _is_number(value: str, quote: str) -> bool:
@@ -95,14 +124,14 @@ def _is_party(value: str, quote: str) -> bool:
     companies = tagged(quote, units={**UNITS, **PEOPLE}).values(Company)
     named = {(each.count or 0) + each.is_more for each in companies} | {each.children for each in companies}
     named |= {2} if _TWO.search(quote) else {1} if not companies and _ONE.search(quote) else set()
-    return int(value) > 0 and (_is_number(value, quote) or int(value) in named)
+    return int(value) > 0 and (_is_number(value, _beside(quote, "people", "rooms")) or int(value) in named)
 
 
 def _is_span(value: str, quote: str) -> bool:
     number = int(value)
     is_between = any(number == (one.count or 0) for one in tagged(quote).values(Quantity) if one.unit in ("day", "night"))
     is_named = any(word in quote.casefold() and number in counts for word, counts in _SPANS.items())
-    return number > 0 and (is_between or is_named or says(number, quote, week=7))
+    return number > 0 and (is_between or is_named or says(number, _beside(quote, "nights"), week=7))
 
 
 def _is_day(value: str, quote: str, *, edge: str = "") -> bool:
@@ -110,7 +139,8 @@ def _is_day(value: str, quote: str, *, edge: str = "") -> bool:
     number, month = day.month, _MONTHS[day.month - 1]
     says_month = re.search(rf"\b(?:{month})|\b0?{number}[./-]|[./-]0?{number}\b", quote, re.IGNORECASE)
     is_edge = (edge == "first" and day.day == 1) or (edge == "last" and day.day == monthrange(day.year, day.month)[1])
-    return says_month is not None and (is_edge or says(day.day, quote))
+    years = {int(each) for each in _YEAR.findall(quote)} or {day.year}
+    return says_month is not None and day.year in years and (is_edge or says(day.day, _beside(quote, "dates")))
 
 
 def _is_time(value: str, quote: str) -> bool:
@@ -125,7 +155,8 @@ def _is_time(value: str, quote: str) -> bool:
         return True
     if minute == 30 and (half := _HALF.search(quote)):  # German counts to the hour
         return any(says(each + (half[0].lower() == "halb"), quote) for each in halves)
-    return any(says(each, quote) for each in halves) and (not minute or says(minute, quote))
+    bare = _beside(quote)
+    return any(says(each, bare) for each in halves) and (not minute or says(minute, bare))
 
 
 def _is_duration(value: str, quote: str) -> bool:
@@ -138,12 +169,16 @@ def _is_duration(value: str, quote: str) -> bool:
 def _is_amount(value: str, quote: str) -> bool:
     amount, _, code = value.replace(",", "").partition(" ")
     meant = {each for sign in _SIGNS.finditer(quote) for each in currencies_meant(sign[0], None)} or {_USUAL}
-    return Decimal(amount) > 0 and says(int(Decimal(amount)), quote) and (code or _USUAL) in meant
+    found = _AMOUNT.fullmatch(amount)
+    if found is None or Decimal(amount) <= 0 or (code or _USUAL) not in meant:
+        return False
+    is_whole = not int(found["part"] or 0) or re.search(rf"[.,]{found['part']}(?!\d)", quote) is not None
+    return is_whole and says(int(found["whole"]), _beside(quote))
 
 
 def _is_range(value: str, quote: str) -> bool:
-    ends = [int(each) for each in re.findall(r"\d", value)]
-    return any(says(each, quote) for each in ends) and all(says(each, quote) or each in (1, 5) for each in ends)
+    ends, bare = [int(each) for each in re.findall(r"\d", value)], _beside(quote, "stars")
+    return any(says(each, bare) for each in ends) and all(says(each, bare) or each in (1, 5) for each in ends)
 
 
 _STATED: Final[Mapping[Anchor, Callable[[str, str], bool]]] = {

@@ -75,10 +75,8 @@ def is_named(cities: Gazetteer, name: str, quote: str) -> bool:
     size = len(name_key(city.name).split())
     spans = (" ".join(words[at : at + each]) for each in {size, max(size - 1, 1), size + 1} for at in range(len(words)))
     own = name_key(city.name.split(", ")[0])
-    return any(
-        fuzz.ratio(span, own) >= _CLOSE_ENOUGH or ((found := cities.find(span)) is not None and found.name == city.name)
-        for span in spans
-    )
+    known = {span: cities.find(span) for span in spans}
+    return any(found.name == city.name if found else fuzz.ratio(span, own) >= _CLOSE_ENOUGH for span, found in known.items())
 
 
 def together(ours: PartialRequest, theirs: PartialRequest, touched: frozenset[str]) -> PartialRequest:
