@@ -50,7 +50,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
 def _message(error: ErrorDetails) -> str:
     match error["type"]:
         case "missing":
-            return "is missing"
+            return "is missing" if error["msg"] == "Field required" else error["msg"]
         case "extra_forbidden":
             return "is not a known field"
         case "value_error":

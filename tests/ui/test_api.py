@@ -180,6 +180,70 @@ async def test_what_is_missing_is_listed_by_its_field_with_all_that_is_known(app
     assert told["assumed"]["travellers"]
 
 
+WINDOW = {"first": "2025-06-01", "last": "2025-06-30"}
+
+
+@pytest.mark.parametrize(
+    ("text", "filled", "wanted"),
+    [
+        ("flights only from Boston to Lisbon for 4 nights", {"window": WINDOW}, {"hotels": False}),
+        ("the cheapest from Boston to Lisbon for 4 nights", {"window": WINDOW}, {"prefer": "cheapest"}),
+        ("Boston to Lisbon one way", {"window": WINDOW}, {"return_to": None}),
+        ("to Lisbon for 4 nights in June 2025", {"origin": "Boston"}, {"return_to": "Boston"}),
+        (
+            "Boston to Lisbon for 4 nights in June 2025, budget 1000 EUR per person",
+            {"travellers": 3},
+            {"budget": 3000, "currency": "EUR", "travellers": 3},
+        ),
+    ],
+)
+async def test_what_was_incomplete_is_filled_in_and_loses_no_wish(app: Any, text: str, filled: Any, wanted: Any) -> None:
+    async with browser_on(app) as newcomer:
+        told = (await newcomer.post("/sagas", json={"domain": "travel", "text": text})).json()
+        assert set(told["missing"]) == set(filled), told
+        begun = await newcomer.post("/sagas", json={"domain": "travel", "request": {**told["request"], **filled}})
+    assert begun.status_code == 202, begun.text
+    request = begun.json()["request"]
+    assert {name: request.get(name) for name in wanted} == wanted
+    assert ("travellers" in begun.json()["assumed"]) is ("travellers" not in filled)
+
+
+async def test_what_is_filled_in_otherwise_is_assumed_no_more(app: Any) -> None:
+    async with browser_on(app) as newcomer:
+        told = (await newcomer.post("/sagas", json={"text": "from Boston to Lisbon"})).json()
+        again = await newcomer.post("/sagas", json={"request": told["request"]})
+        assert (again.status_code, again.json()["missing"]) == (422, ["stops[0].nights", "depart"])
+        stops = [{"city": "Lisbon", "nights": 4}]
+        begun = await newcomer.post(
+            "/sagas", json={"request": {**told["request"], "stops": stops, "window": WINDOW, "travellers": 2}}
+        )
+    assert begun.json()["assumed"] == {"return_to": "a round trip"}
+
+
+async def test_a_recipe_of_ours_may_stand_by_its_name(app: Any) -> None:
+    async with browser_on(app) as newcomer:
+        begun = await newcomer.post("/sagas", json={"domain": "recipes", "request": {"recipes": ["Pancakes"]}})
+    assert (begun.status_code, begun.json()["request"]["recipes"][0]["recipe"]) == (202, "Pancakes")
+
+
+async def test_a_board_that_lacks_a_table_begins_nothing(app: Any) -> None:
+    async with browser_on(app) as newcomer:
+        good = (await newcomer.post("/sagas", json={"domain": "reunion", "text": DAY})).json()["request"]
+        before = (await newcomer.get("/sagas")).json()["sagas"]
+        for harm in ({"places": None}, {"people": [{"name": "Sarah", "place": "nowhere"}]}, {"name": True}):
+            filled = {"problem": {**good["told"]["filled"]["problem"], **harm}}
+            broken = await newcomer.post("/sagas", json={"domain": "reunion", "request": {**good, "told": {"filled": filled}}})
+            assert broken.status_code == 422, broken.text
+            assert broken.json()["error"]["field"].startswith("told.filled.problem")
+        assert (await newcomer.get("/sagas")).json()["sagas"] == before
+
+
+async def test_a_body_that_cannot_be_read_is_answered_like_all_errors(app: Any) -> None:
+    async with browser_on(app) as newcomer:
+        answer = await newcomer.post("/sagas", content=b'{"text": "\xe9"}', headers={"content-type": "application/json"})
+    assert (answer.status_code, "parsing the body" in answer.json()["error"]["message"]) == (400, True)
+
+
 @pytest.mark.parametrize(
     ("domain", "request_", "missing"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -148,6 +148,9 @@ class RecipesPage(Page):
         return replace(await self.drafted(request), not_understood=unread)
 
     async def checked(self, request: Any) -> Any:
+        """Check a request, in which a recipe of ours may stand by its name alone."""
+        if isinstance(request, Mapping) and isinstance(recipes := request.get("recipes"), list):
+            request = {**request, "recipes": [shipped(each) if each in SHIPPED else each for each in recipes]}
         known = document_of(request)
         if known.get("served"):
             raise InvalidInputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from sagagraph.domains.reunion.request import ReunionProblem
 
@@ -20,12 +20,57 @@ WHOSE: Final = {"goals": "people"}
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 
+class _Goal(BaseModel, frozen=True):
+    people: str | list[str] = ""
+    place: str | None
+    by: str | None
+
+
+class _Row(BaseModel, frozen=True):
+    name: str
+    place: str | None = None
+    drivers: list[str] | None = None
+    goals: list[_Goal] = []
+
+
+class _Person(_Row, frozen=True):
+    place: str | None
+
+
+class _Tables(BaseModel, frozen=True):
+    """Tables of a board: what must stand in them at least for it to be completed."""
+
+    name: str
+    places: dict[str, str]
+    people: list[_Person]
+    vehicles: list[_Row]
+    tasks: list[_Row]
+    goals: list[_Goal]
+    travel_minutes: list[tuple[str, str, Any]]
+    objectives: list[str]
+
+    @model_validator(mode="after")
+    def _has_its_places(self) -> Self:
+        goals = [*self.goals, *(goal for person in self.people for goal in person.goals)]
+        rows: list[_Row | _Goal] = [*self.people, *self.vehicles, *self.tasks, *goals]
+        named = {each.place for each in rows}
+        named |= {end for here, there, _ in self.travel_minutes for end in (here, there)}
+        for unknown in sorted(named - {None} - set(self.places), key=str):
+            raise ValueError(f"{unknown!r} is none of its places")
+        return self
+
+
+def _has_tables(problem: dict[str, Any]) -> dict[str, Any]:
+    _Tables.model_validate(problem)
+    return problem
+
+
 class Filled(BaseModel, extra="forbid", frozen=True):
     """What was filled in field by field, complete or not. `problem`: in the shape of a file, in which unknown values are None.
     `assumed`: why a value in it is taken to be so, by its field.
     """
 
-    problem: dict[str, Any]
+    problem: Annotated[dict[str, Any], AfterValidator(_has_tables)]
     assumed: dict[str, str] = {}
 
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel
+from pydantic_core import to_jsonable_python
 
 from sagagraph.domains.travel.money import Money
 from sagagraph.domains.travel.request import (
@@ -147,16 +148,17 @@ class PartialRequest(BaseModel, frozen=True):
         )
 
     def in_json(self) -> dict[str, Any]:
-        """Return what is known in the form of a request."""
+        """Return what is known in the form of a request, which `parse_request` reads once what is missing is filled in."""
         try:
             return self.complete().model_dump(mode="json")
         except InvalidInputError:
-            stops = [{"city": stop.city or stop.said, "nights": stop.nights} for stop in self.stops]
-            days = {"first": str(self.first), "last": str(self.last)} if self.first and self.last else None
-            told = {name: value for name, value in self.model_dump(mode="json").items() if name in (*_SAME, "budget") and value}
-            if self.budget_each is not None:
-                told["budget"] = str(self.budget_each * (self.travellers or 1))
-            return {**told, "stops": stops, "window": days, "return_to": None if self.one_way else self.return_to or self.origin}
+            stops = [{"city": stop.city or stop.said, "nights": stop.nights, "stars": stop.stars} for stop in self.stops]
+            is_for_each = self.budget_each is not None and self.travellers is None
+            amount = {"budget_each": self.budget_each} if is_for_each else {"budget": self._fields()["budget"]}
+            rest = {name: value for name, value in self._fields().items() if name != "budget"}
+            known = {name: value for name, value in (rest | amount | {"stops": stops}).items() if value not in (None, ())}
+            told: dict[str, Any] = to_jsonable_python(known | ({"return_to": None} if self.one_way else {}))
+            return told
 
     def missing(self) -> tuple[Question, ...]:
         """Return everything that must be answered before `complete`; doubts come first."""
@@ -200,15 +202,20 @@ class PartialRequest(BaseModel, frozen=True):
         yield Question(field=field, text=text)
 
     def _checked(self) -> TripRequest:
+        return checked_request(
+            {name: value for name, value in self._fields().items() if value is not None or name == "return_to"}
+        )
+
+    def _fields(self) -> dict[str, Any]:
+        """Return what is known by the fields of a request; what is not known is None."""
         first = self.first or self.depart
-        fields: dict[str, Any] = {
+        return {
             **{name: getattr(self, name) for name in (*_SAME, "not_on", "order", "insured", "hotels", "prefer")},
             "stops": tuple({"city": stop.city, "nights": stop.nights, "stars": stop.stars} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
             "window": {"first": first, "last": self.last} if first and self.last else None,
             "budget": self.budget if self.budget_each is None else self.budget_each * (self.travellers or 1),
         }
-        return checked_request({name: value for name, value in fields.items() if value is not None or name == "return_to"})
 
     def with_room(self) -> Iterator[tuple[str, Self]]:
         """Yield what can be had of more nights than there is room for, each in a few words: a later last day, or fewer nights."""

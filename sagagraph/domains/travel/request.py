@@ -21,6 +21,7 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Money
@@ -318,7 +319,7 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
         window: Window | None = info.data.get("window")
         if depart is None:
             if window is None and "window" in info.data:
-                raise ValueError("neither a window nor a day of departure is given")
+                raise PydanticCustomError("missing", "neither a window nor a day of departure is given")
             return depart
         if window is not None and not window.first <= depart <= window.last:
             raise ValueError(f"{depart} is outside the window {window.first} to {window.last}")
@@ -363,20 +364,25 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
         return tuple(first + timedelta(days=n) for n in range(days + 1))
 
 
+class _Each(BaseModel, frozen=True):
+    budget_each: Annotated[Money, Field(gt=0)]
+
+
 def rooms_for(travellers: int, children: int) -> int:
     """Return how many rooms a party needs: each has beds for two, and for one more child."""
     return max(-(-(travellers - children) // 2), -(-travellers // 3)) if children else -(-travellers // 2)
 
 
 def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:
-    """Parse a request from JSON. Cities may go by any of their names; `"month": "2025-06"` stands for a window.
+    """Parse a request from JSON. Cities may go by any of their names; `"month": "2025-06"` stands for a window, and `budget_each`
+    for a budget of so much for each traveller.
 
     Raises:
         InvalidInputError: one line that names the field.
     """
     if not isinstance(json_value, Mapping):
         raise InvalidInputError("must be a JSON object", field="request")
-    request = checked_request(_with_known_cities(_with_window(json_value), cities))
+    request = checked_request(_with_known_cities(_with_budget(_with_window(json_value)), cities))
     if request.depart is not None and request.depart < today:
         raise InvalidInputError(f"{request.depart} is in the past; today is {today}", field="depart")
     if request.window is not None and request.window.last < today:
@@ -406,6 +412,18 @@ def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
     if match is None or not 1 <= int(match[2]) <= 12 or int(match[1]) < 1:
         raise InvalidInputError(f"must be like '2025-06', not {shown(month)}", field="month")
     return {**rest, "window": month_window(int(match[1]), int(match[2]))}
+
+
+def _with_budget(fields: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in fields.items() if name != "budget_each"}
+    each, travellers = fields.get("budget_each"), fields.get("travellers", 1)
+    if each is None:
+        return rest
+    if rest.get("budget") is not None:
+        raise InvalidInputError("give a budget or budget_each, not both", field="budget_each")
+    if not isinstance(travellers, int):
+        return rest  # which is refused for its travellers
+    return {**rest, "budget": checked(_Each, {"budget_each": each}, field="").budget_each * travellers}
 
 
 def month_window(year: int, month: int) -> Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -24,7 +25,7 @@ from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request
+from sagagraph.domains.travel.request import CURRENCIES, Prefer, TripRequest, parse_request
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.domains.travel.wording import count_text, duration_text, moment_text
 from sagagraph.errors import InvalidInputError
@@ -126,7 +127,14 @@ class TravelPage(p.Page):
 
     async def checked(self, request: Any) -> Any:
         today = await self.today()
-        return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
+        wanted = parse_request(_without_gaps(request), cities=self.domain.cities, today=today)
+        return wanted.model_copy(update={"assumed": self._still_assumed(wanted)}).model_dump(mode="json")
+
+    def _still_assumed(self, wanted: TripRequest) -> dict[str, str]:
+        """Return what would be assumed of it in the same way, had nobody filled it in."""
+        again, request = self._draft(PartialRequest.of(wanted)).request, wanted.model_dump(mode="json")
+        reasons = {} if again is None else again["assumed"]
+        return {name: why for name, why in reasons.items() if name in wanted.assumed and _at(again, name) == _at(request, name)}
 
     def draft_of(self, request: Any) -> p.Draft:
         return self._draft(PartialRequest.of(wish_of(request)))
@@ -172,7 +180,7 @@ class TravelPage(p.Page):
             missing=tuple(dict.fromkeys(each.field for each in missing)),
             remedies=tuple(Remedy(label, "", _told(each, assumed)) for label, each in others),
             assumed=assumed,
-            partial=whole.in_json(),
+            partial={**whole.in_json(), "assumed": dict(assumed)},
         )
 
     async def preferred(self, text: str, saga: Saga) -> p.Preference | None:
@@ -284,6 +292,29 @@ def _bar(leg: Leg) -> p.Bar:
 def _told(whole: PartialRequest, assumed: Mapping[str, str]) -> p.Json:
     """Return a request, with what is assumed in it, as it is told to a saga."""
     return whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
+
+
+def _without_gaps(request: Mapping[str, Any]) -> p.Json:
+    """Return a request without what is empty in it, which is missing. A trip that returns to nowhere goes one way."""
+    stops = request.get("stops")
+    known = {name: value for name, value in request.items() if value is not None or name == "return_to"}
+    if isinstance(stops, list):
+        known["stops"] = [
+            {name: value for name, value in stop.items() if value is not None} if isinstance(stop, Mapping) else stop
+            for stop in stops
+        ]
+    return known
+
+
+def _at(request: p.Json, name: str) -> p.Json:
+    """Return the value of a field such as `stops[1].nights`; None where there is none."""
+    value = request
+    for part in re.findall(r"\w+", name):
+        try:
+            value = value[int(part) if isinstance(value, list) else part]
+        except (KeyError, IndexError, ValueError, TypeError):
+            return None
+    return value
 
 
 def _line(leg: Leg, trip: Itinerary) -> p.Line:

@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field, model_validator
+from starlette.exceptions import HTTPException
 
 from sagagraph.errors import (
     BusyError,
@@ -199,6 +201,7 @@ def add_api(app: FastAPI, service: Service) -> None:
     app.add_api_route("/docs", _reference, response_class=HTMLResponse, include_in_schema=False)
     app.add_exception_handler(SagaGraphError, _show_error)
     app.add_exception_handler(RequestValidationError, _show_what_is_wrong)
+    app.add_exception_handler(HTTPException, _show_what_cannot_be_read)
 
 
 @router.get("/sagas", summary="Your sagas, the latest first")
@@ -210,9 +213,9 @@ async def list_sagas(caller: TheCaller) -> Json:
 async def create(body: NewSaga, caller: TheCaller) -> Json:
     service, visitor = caller.service, caller.visitor
     page = service.page(body.domain) if body.domain else service.first_page
-    request, unread = await _request_of(caller, page, body.text, body.request, None)
-    own = Own(service, visitor, await service.begin(visitor, page.name, request, not_understood=unread))
-    return await own.told()
+    wanted = await _wanted(caller, page, body.text, body.request, None)
+    own = Own(service, visitor, await service.begin(visitor, page.name, wanted.request, not_understood=wanted.not_understood))
+    return {**await own.told(), **wanted.heard()}
 
 
 @router.get("/sagas/{saga_id}", summary="A saga's state, now or at a version of its journal")
@@ -258,12 +261,11 @@ async def change(body: ChangedWishes, own: OwnSaga) -> Json:
     saga = await own.saga()
     if (said := utterances(body.text or "")) and all(each.act is Act.UNDO for each in said):
         return await go_back(ThatVersion(), own)
-    wanted: Json = saga.request
-    unread: tuple[str, ...] = ()
+    wanted = _Wanted(saga.request)
     if not body.lost or body.text is not None or body.request is not None:
-        wanted, unread = await _request_of(own, own.service.page(saga.domain), body.text, body.request, saga)
-    await own.service.change(own.visitor, own.saga_id, wanted, body.lost)
-    return {**await own.told(), "not_understood": unread}
+        wanted = await _wanted(own, own.service.page(saga.domain), body.text, body.request, saga)
+    await own.service.change(own.visitor, own.saga_id, wanted.request, body.lost)
+    return {**await own.told(), **wanted.heard(), "not_understood": wanted.not_understood}
 
 
 @router.get("/sagas/{saga_id}/versions", summary="Every plan that it has shown, the first one first")
@@ -401,24 +403,36 @@ async def download(name: str, own: OwnSaga) -> Response:
     raise UnknownSagaError(f"saga {own.saga_id!r} has no file {name!r}", saga_id=own.saga_id)
 
 
-async def _request_of(
-    caller: Caller, page: Page, text: str | None, request: Json | None, saga: Saga | None
-) -> tuple[Json, tuple[str, ...]]:
-    """Return the request, merged with what was asked for before, and the words that were not understood.
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Request that somebody wants, merged with what was asked for before. `draft`: how their words were read."""
 
-    Raises `InvalidInputError` with the question about what is missing.
-    """
+    request: Json
+    draft: Draft | None = None
+
+    @property
+    def not_understood(self) -> tuple[str, ...]:
+        return self.draft.not_understood if self.draft else ()
+
+    def heard(self) -> Json:
+        """Return what a model had to do with it: what was left out, and what the rules have read otherwise."""
+        draft = self.draft
+        return {"asides": draft.asides, "others": draft.others, "read_by": draft.by or "rules"} if draft else {}
+
+
+async def _wanted(caller: Caller, page: Page, text: str | None, request: Json | None, saga: Saga | None) -> _Wanted:
+    """Read what is wanted. Raises `InvalidInputError` with the question about what is missing."""
     if (text is None) is (request is None):
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
-        return await _checked(page, request), ()
+        return _Wanted(await _checked(page, request))
     said = wishes_in(text or "") if saga else with_corrections(text or "")  # a first message may ask, and means a request
     draft = await page.hear(said, page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
         draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:
         raise IncompleteError.of(draft)
-    return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
+    return _Wanted(page.on_top(draft.request, saga) if saga else draft.request, draft)
 
 
 async def _checked(page: Page, request: Json) -> Json:
@@ -471,3 +485,12 @@ async def _show_what_is_wrong(_request: Request, exc: Exception) -> JSONResponse
     first = exc.errors()[0]
     field = ".".join(str(each) for each in first["loc"] if each != "body")
     return JSONResponse({"error": {"message": str(first["msg"]).removeprefix("Value error, "), "field": field or "body"}}, 422)
+
+
+async def _show_what_cannot_be_read(request: Request, exc: Exception) -> Response:
+    """Report a body that is no JSON, or a path that there is not, in the form of all errors of the interface."""
+    if not isinstance(exc, HTTPException):
+        raise TypeError("FastAPI registers this handler for errors of HTTP")
+    if not request.url.path.startswith(PREFIX):
+        return await http_exception_handler(request, exc)
+    return JSONResponse({"error": {"message": str(exc.detail), "field": None}}, exc.status_code, headers=exc.headers)
