@@ -22,7 +22,10 @@ THOROUGH_FIXTURES = frozenset({"postgres", "browser"})
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
-    """Mark what is thorough, and what is left to `make proof`. `SAGAGRAPH_SLICE=2/6`: of the tests that are selected, only the second of every six is run."""
+    """Mark what is thorough, and what is left to `make proof`.
+
+    `SAGAGRAPH_SLICE=2/6`: of the tests that are selected, only the second of every six is run.
+    """
     turns = Counter[str]()
     for item in items:
         if (each := item.get_closest_marker("sampled")) is not None:

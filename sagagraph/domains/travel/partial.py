@@ -10,6 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from sagagraph.domains.travel.money import Money
 from sagagraph.domains.travel.request import (
+    By,
     Direct,
     Hours,
     JourneyHours,
@@ -28,7 +29,7 @@ DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
 OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
 """A trip can be planned without an answer about them."""
-_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours", "train_if", "late")
+_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "by", "hours", "train_if", "late")
 """Fields that a `TripRequest` has, too, under the same name."""
 FROM_THE_DATES = "from the dates"
 """Why nights are assumed that lie between two days."""
@@ -95,6 +96,7 @@ class PartialRequest(BaseModel, frozen=True):
     """The trip may cost whatever it takes."""
     stars: tuple[int, int] | None = None
     direct: Direct | None = None
+    by: By | None = None
     hours: JourneyHours | None = None
     not_on: tuple[Weekday, ...] | None = None
     order: Order | None = None

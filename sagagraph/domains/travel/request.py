@@ -53,6 +53,14 @@ class Direct(StrEnum):
     ANY = "any"
 
 
+class By(StrEnum):
+    """How a traveller wants to go."""
+
+    ANY = "any"
+    TRAIN = "train"
+    FLIGHT = "flight"
+
+
 class Order(StrEnum):
     """Order in which the stops are visited."""
 
@@ -219,7 +227,9 @@ ANY_STARS: Final = (FEWEST_STARS, MOST_STARS)
 class TripRequest(Lean, frozen=True, extra="forbid"):
     """Trip request that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed", "late"})
+    later = frozenset(
+        {"children", "by", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed", "late"}
+    )
 
     origin: str = Field(min_length=1)
     """The same as the only stop, and one way: only a hotel is booked."""
@@ -242,6 +252,8 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
     stars: Stars = ANY_STARS
     """Of every hotel."""
     direct: Direct = Direct.ANY
+    by: By = By.ANY
+    """Of every journey."""
     hours: JourneyHours = ANY_JOURNEY_HOURS
     not_on: tuple[Weekday, ...] = ()
     """Weekdays on which nobody wants to leave or to arrive, by the calendar of the place."""

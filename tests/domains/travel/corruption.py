@@ -11,7 +11,7 @@ from typing import Any
 
 from sagagraph.domains.travel.offers import Bookable, HotelOffer, InsuranceOffer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Stop, TrainIf, TripRequest, Weekday, Window
+from sagagraph.domains.travel.request import By, Direct, Hours, JourneyHours, Stop, TrainIf, TripRequest, Weekday, Window
 from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, AnswerValidator
 from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.validators.verdict import Verdict
@@ -218,6 +218,12 @@ def a_change_of_planes(made: Made, rng: Random) -> Made:
     return made.changed(rng.choice(flights), stops=1, via=("FRA",)).wished(direct=Direct.REQUIRED)
 
 
+def another_way(made: Made, rng: Random) -> Made:
+    """Wish for flights where there is a train, or for trains where there is none."""
+    is_train = any(leg.offer.kind == "train" for leg in made.itinerary.legs)
+    return made.wished(by=By.FLIGHT if is_train else By.TRAIN)
+
+
 def too_early(made: Made, rng: Random) -> Made:
     return made.wished(hours=JourneyHours(depart=Hours(earliest=time(13))))
 
@@ -266,6 +272,7 @@ OPERATORS: Mapping[str, tuple[Operator, ...]] = {
     "UNAVAILABLE": (gone, sold_out, offered_otherwise),
     "STARS": (too_many_stars,),
     "NOT_DIRECT": (a_change_of_planes,),
+    "WAY": (another_way,),
     "HOURS": (too_early,),
     "WEEKDAY": (on_a_day_that_is_not_wished,),
     "WINDOW": (outside_the_window,),

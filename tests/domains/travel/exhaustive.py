@@ -145,6 +145,8 @@ def _wishes(request: TripRequest) -> Iterator[tuple[str, _Predicate]]:
         yield f"between {window.first} and {window.last}", lambda trip: trip.departs >= window.first and trip.ends <= window.last
     if request.direct == "required":
         yield "direct flights only", lambda trip: all(leg.kind == "train" or leg.stops == 0 for leg in trip.transports)
+    if request.by != "any":
+        yield f"by {request.by} only", lambda trip: all(leg.kind == request.by for leg in trip.transports)
     for verb, what in (("leave", "departs"), ("arrive", "arrives")):
         hours = request.hours.depart if verb == "leave" else request.hours.arrive
         if hours.earliest is not None:

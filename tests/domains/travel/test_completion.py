@@ -218,3 +218,18 @@ def test_who_flies_one_way_and_wants_no_hotel_flies_on_any_of_the_days() -> None
 def test_whoever_does_not_return_flies_one_way(said: str, is_one_way: bool | None) -> None:
     found = read_request(f"Boston to Paris on 4 May, {said}, 2 people", cities=GAZETTEER, today=TODAY)
     assert found.one_way is is_one_way
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [
+        ("Berlin to Cologne by train, 3-5 June", "train"),
+        ("Berlin to Cologne, 3-5 June, I don't want to fly", "train"),
+        ("Berlin to Cologne, 3-5 June, no trains", "flight"),
+        ("Berlin to Cologne, 3-5 June, no flights before 9am", "any"),
+        ("fly from Boston to Berlin, 3 nights, then by train to Cologne, 2 nights, in June", "any"),
+    ],
+)
+def test_the_way_to_go_is_that_of_the_whole_trip(said: str, by: str) -> None:
+    request = made_of(said)[0].complete()
+    assert request.by == by

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sagagraph.domains.travel.planning.planner import choose, propose
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, TrainIf, TripRequest, Weekday, Window
+from sagagraph.domains.travel.request import By, Direct, Hours, JourneyHours, TrainIf, TripRequest, Weekday, Window
 from sagagraph.planning.domain import Infeasible
 
 from .exhaustive import Trip, broken, every_trip, keeps_all, wishes
@@ -90,6 +90,7 @@ def test_what_cannot_be_had_at_all_is_no_conflict_of_wishes() -> None:
         pytest.param({"stars": (5, 5)}, "5 stars", "3 to 5 stars", {"stars": [3, 5]}, id="stars"),
         pytest.param({"direct": Direct.REQUIRED}, "direct flights only", "a change of plane from Cologne to San Francisco",
                      {"direct": "preferred"}, id="direct"),
+        pytest.param({"by": By.TRAIN}, "by train only", "by train or flight", {"by": "any"}, id="way"),
         pytest.param({"window": Window(first=day("06-10"), last=day("06-16"))}, "between 2025-06-10 and 2025-06-16",
                      "between 2025-06-10 and 2025-06-17", {"window": {"first": "2025-06-10", "last": "2025-06-17"}}, id="dates"),
         pytest.param({"depart": day("06-12")}, "leave on 2025-06-12", "leave on 2025-06-10", {"depart": "2025-06-10"}, id="day"),
@@ -144,6 +145,7 @@ def strict_problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
         "window": Window(first=day(f"06-{FIRST}"), last=day(f"06-{last}")),
         "stars": draw(st.sampled_from([(1, 5), (3, 4), (4, 4), (4, 5), (1, 2)])),
         "direct": draw(st.sampled_from([Direct.REQUIRED, Direct.ANY])),
+        "by": draw(st.sampled_from([*By, By.ANY])),
         "budget": draw(st.none() | st.integers(20, 400).map(Decimal)),
     }
     free = [n for n in range(FIRST, last - request.nights + 1) if Weekday.of(day(f"06-{n}")) not in request.not_on]

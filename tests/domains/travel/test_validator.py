@@ -9,7 +9,18 @@ import pytest
 
 from sagagraph.domains.travel.money import Converted
 from sagagraph.domains.travel.plan import Itinerary, OnlyIf
-from sagagraph.domains.travel.request import ANY_HOURS, Direct, Hours, JourneyHours, Stop, TrainIf, Weekday, Window, parse_request
+from sagagraph.domains.travel.request import (
+    ANY_HOURS,
+    By,
+    Direct,
+    Hours,
+    JourneyHours,
+    Stop,
+    TrainIf,
+    Weekday,
+    Window,
+    parse_request,
+)
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.verdict import Verdict, VerdictStatus
@@ -305,6 +316,7 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
     "a star too few": ("STARS", "T2", sample_itinerary(stars=(4, 4)).model_copy(update={"legs": with_offer("T4", stars=4).legs})),
     "a star too many": ("STARS", "T4", with_offer("T4", stars=5)),
     "a stop where flights have to be direct": ("NOT_DIRECT", "T5", sample_itinerary(direct=Direct.REQUIRED)),
+    "a train where only flights are wanted": ("WAY", "T3", sample_itinerary(by=By.FLIGHT)),
     "a stop that is only admitted by its airport": (
         "NOT_DIRECT",
         "T1",

@@ -15,6 +15,7 @@ from sagagraph.domains.travel.request import (
     LARGEST_PARTY,
     LONGEST_STAY,
     MOST_STOPS,
+    By,
     Direct,
     Hours,
     JourneyHours,
@@ -36,6 +37,7 @@ _DIRECT: Final = (
     (Direct.PREFERRED.value, "direct if possible"),
     (Direct.REQUIRED.value, "direct only"),
 )
+_BY: Final = ((By.ANY.value, "by train or flight"), (By.TRAIN.value, "by train only"), (By.FLIGHT.value, "by flight only"))
 _PARTS: Final = (("", "journeys and hotels"), ("journeys", "only the journeys"), ("hotel", "only a hotel"))
 _PREFER: Final = tuple((each.value, "the best balance" if each is Prefer.BALANCE else f"the {each}") for each in Prefer)
 _HOURS: Final = {
@@ -164,6 +166,8 @@ def _comfort(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     yield Field("stars", "Hotel stars", stars, Widget.CHOICE, _with(_STARS[0], stars), state=State.SAID if stars else State.OPEN)
     direct = said.direct or Direct.ANY
     if not said.stay_only:
+        by, state = (said.by or By.ANY).value, State.SAID if said.by else State.OPEN
+        yield Field("by", "Travel", by, Widget.CHOICE, _BY, state=state)
         yield Field("direct", "Flights", direct.value, Widget.CHOICE, _DIRECT, state=State.SAID if said.direct else State.OPEN)
     prefer, state = (said.prefer or Prefer.BALANCE).value, State.SAID if said.prefer else State.OPEN
     yield Field("prefer", "First of the plans", prefer, Widget.CHOICE, _PREFER, state=state)
@@ -210,7 +214,7 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
-_WORDS: Final = ("order", "insured", "stars", "direct", "prefer", "one_way")
+_WORDS: Final = ("order", "insured", "stars", "direct", "by", "prefer", "one_way")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("first", "last", "depart"), lambda value: _day(value)),
     **dict.fromkeys(("travellers", "children", "rooms"), int),
@@ -221,6 +225,7 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "insured": lambda value: bool(value) or None,
     "prefer": lambda value: Prefer(value) if value in tuple(Prefer)[1:] else None,
     "stars": lambda value: _stars(value),
+    "by": lambda value: By(value) if value in tuple(By) else None,
     "direct": lambda value: Direct(value) if value in tuple(Direct) else None,
 }
 

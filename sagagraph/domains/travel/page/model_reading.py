@@ -22,6 +22,7 @@ def _words(text: str) -> re.Pattern[str]:
 
 
 _DIRECT: Final = _words(r"direct|non.?stop|direkt|umsteig|zwischenstop|escale|correspondance|escala|stop|chang")
+_BY: Final = _words(r"train|rail|zug|bahn|tren|fl[yiu]|plane|avi[oó]n|voler|vuel|vol\b")
 _ONE_WAY: Final = _words(r"one.?way|einfach|hinflug|aller simple|sans retour|ida|not return|no return|rück")
 _TRAIN_IF: Final = _words(r"(?=.*(?:train|zug|bahn|tren))(?=.*(?:land|arriv|ankomm|atterr|llega|aterriz))")
 SLOTS: Final = (
@@ -43,6 +44,7 @@ SLOTS: Final = (
     Slot("budget_each", Anchor.MONEY, "the most that it may cost each traveller"),
     Slot("stars", Anchor.RANGE, "stars of all hotels"),
     Slot("direct", Anchor.CHOICE, "any, preferred or required: direct flights", _DIRECT),
+    Slot("by", Anchor.CHOICE, "train or flight: they want to go in no other way", _BY),
     Slot("prefer", Anchor.CHOICE, f"which plan comes first: {', '.join(Prefer)}"),
     Slot("parts", Anchor.CHOICE, "journeys: no hotel is wanted; hotel: only a hotel is"),
     Slot("order", Anchor.FLAG, "yes: the cities may be visited in any order"),

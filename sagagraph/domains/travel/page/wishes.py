@@ -12,7 +12,7 @@ from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.request import FEWEST_STARS, MOST_STARS, Direct, Hours, Order, rooms_for
+from sagagraph.domains.travel.request import FEWEST_STARS, MOST_STARS, By, Direct, Hours, Order, rooms_for
 from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.domains.travel.wording import count_text, day_text, listed, party_text, train_if_text
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
@@ -73,6 +73,8 @@ def _comfort(said: PartialRequest) -> Iterator[Wish]:
         yield Wish("direct", "Flights", "direct flights only")
     elif said.direct is Direct.PREFERRED:
         yield Wish("direct", "Flights", "direct flights when possible")
+    if said.by and said.by is not By.ANY:
+        yield Wish("by", "Travel", f"by {said.by} only")
     if said.prefer:
         yield Wish("prefer", "Plans", f"the {said.prefer}")
     if said.insured:

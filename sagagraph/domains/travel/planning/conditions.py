@@ -61,7 +61,8 @@ def _lands_by(request: TripRequest, flight: FlightOffer, otherwise: TransportOff
 
 def _fits(request: TripRequest, train: Leg, instead: FlightOffer, after: TransportOffer | None) -> bool:
     """Tell whether a flight keeps the wishes, and the stay and the journey that come after the train."""
-    is_wished = market.keeps_hours(request, instead) and market.keeps_weekdays(request, instead)
+    wishes = (market.keeps_hours, market.keeps_weekdays, market.goes_as_wished)
+    is_wished = all(keeps(request, instead) for keeps in wishes)
     is_direct = request.direct is not Direct.REQUIRED or instead.is_direct
     if not is_wished or not is_direct or instead.arrives.date() != train.ends:
         return False

@@ -29,6 +29,9 @@ def least_change(request: TripRequest, market: Market, wish: w.Wish) -> Relaxati
             return _earliest_end(request, market)
         case w.Wish.DIRECT:
             return _fewest_changes(request, market)
+        case w.Wish.BY:
+            other = w.without(request, [wish])
+            return _relaxed(request, wish, other, f"there is a trip {w.in_words(other, wish)}", {"by": other.by.value})
         case w.Wish.STARS:
             return _nearest_stars(request, market)
         case w.Wish.BUDGET:

@@ -13,7 +13,7 @@ from sagagraph.domains.travel.planning import market as m
 from sagagraph.domains.travel.planning.measures import CHEAPEST, MOST_COMFORTABLE, converted, discomfort_of, price_text
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
-from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
+from sagagraph.domains.travel.request import By, Direct, Order, Stop, TripRequest
 from sagagraph.domains.travel.wording import brief, count_text, day_text, duration_text, listed, party_text
 from sagagraph.planning.domain import Relaxation
 
@@ -201,6 +201,10 @@ def _on_unwanted_journeys(request: TripRequest, journeys: Mapping[tuple[str, str
         if dropped:
             yield f"{here} to {there}: {dropped} of {len(flights)} flights dropped, as they are not direct"
     every = [offer for offers in journeys.values() for offer in offers]
+    for (here, there), offers in journeys.items() if request.by is not By.ANY else ():
+        dropped = sum(not m.goes_as_wished(request, offer) for offer in offers)
+        if dropped:
+            yield f"{here} to {there}: {dropped} of {len(offers)} journeys dropped, as they are not by {request.by}"
     weekdays = " or ".join(day.capitalize() for day in request.not_on)
     for keeps, what in ((m.keeps_hours, "at other hours than asked for"), (m.keeps_weekdays, f"on {weekdays}")):
         dropped = sum(not keeps(request, offer) for offer in every)

@@ -14,7 +14,7 @@ from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
 from sagagraph.domains.travel.provider.provider import ReservationProvider, journeys
-from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, Order, Stop, TripRequest, Weekday
+from sagagraph.domains.travel.request import NIGHT_ENDS, By, Hours, Order, Stop, TripRequest, Weekday
 
 CALLS_AT_ONCE: Final = 8
 MOST_DEPARTURE_DAYS: Final = 31
@@ -112,13 +112,18 @@ def keeps_weekdays(request: TripRequest, offer: TransportOffer) -> bool:
     return not {Weekday.of(offer.departs), Weekday.of(offer.arrives)} & set(request.not_on)
 
 
+def goes_as_wished(request: TripRequest, offer: TransportOffer) -> bool:
+    """Tell whether it is a train or a flight, where only those are wanted."""
+    return request.by is By.ANY or isinstance(offer, TrainOffer) is (request.by is By.TRAIN)
+
+
 def is_sensible_train(offer: TransportOffer) -> bool:
     return isinstance(offer, TrainOffer) and timedelta(minutes=offer.duration_minutes) <= SENSIBLE_BY_TRAIN
 
 
 def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) -> bool:
     """Tell whether a train is so good that nobody looks for flights on its day."""
-    is_wanted = keeps_hours(request, offer) and keeps_weekdays(request, offer)
+    is_wanted = keeps_hours(request, offer) and keeps_weekdays(request, offer) and goes_as_wished(request, offer)
     return is_wanted and is_sensible_train(offer) and can_be_boarded(offer, request.travellers, now)
 
 
@@ -281,9 +286,12 @@ class _Gathering:
         found: Transports = ()
         async with self.turn:
             ends = self.cities.get(here), self.cities.get(there)
-            if not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM:
+            is_near = not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM
+            if self.request.by is By.TRAIN or (is_near and (self.widely or self.request.by is not By.FLIGHT)):
                 found = await journeys(self.provider, "train", here, there, day, self.request)
-            if self.beside_trains or not any(is_good_train(self.request, train, self.now) for train in found):
+            is_enough = self.request.by is By.TRAIN and not self.widely
+            is_enough = is_enough or any(is_good_train(self.request, train, self.now) for train in found)
+            if self.beside_trains or not is_enough:
                 found += await journeys(self.provider, "flight", here, there, day, self.request)
         self.journeys[here, there, day] = _beside(found, here_of(self.known))
         return self.journeys[here, there, day]

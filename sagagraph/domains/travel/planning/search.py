@@ -14,6 +14,7 @@ from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Tran
 from sagagraph.domains.travel.planning.market import (
     Market,
     can_be_boarded,
+    goes_as_wished,
     has_condition,
     is_sensible_train,
     keeps_hours,
@@ -22,7 +23,7 @@ from sagagraph.domains.travel.planning.market import (
 )
 from sagagraph.domains.travel.planning.measures import Weigh, cents, most_cents
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, Wish, without
-from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
+from sagagraph.domains.travel.request import By, Direct, Order, Stop, TripRequest
 
 AFTER_A_FLIGHT: Final = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
@@ -263,9 +264,9 @@ class Usable:
         return self._request.window is None or day <= self._request.window.last
 
     def _can_be_taken(self, offer: Transport) -> bool:
-        is_wanted = keeps_hours(self._request, offer) and keeps_weekdays(self._request, offer)
+        is_wanted = all(keeps(self._request, offer) for keeps in (keeps_hours, keeps_weekdays, goes_as_wished))
         if not is_wanted or not can_be_boarded(offer, self._request.travellers, self._market.now):
             return False
         if isinstance(offer, FlightOffer):
             return offer.is_direct or self._request.direct is not Direct.REQUIRED
-        return self._market.has_slow_trains or is_sensible_train(offer)
+        return self._market.has_slow_trains or self._request.by is By.TRAIN or is_sensible_train(offer)

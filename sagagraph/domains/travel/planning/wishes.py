@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from sagagraph.domains.travel.money import plain_amount
-from sagagraph.domains.travel.request import ANY_STARS, Direct, Hours, TripRequest, Weekday
+from sagagraph.domains.travel.request import ANY_STARS, By, Direct, Hours, TripRequest, Weekday
 from sagagraph.domains.travel.wording import count_text, train_if_text
 
 
@@ -20,6 +20,7 @@ class Wish(Enum):
     WINDOW = "window"
     """That the trip is over on the last day; the first day is fixed."""
     DIRECT = "direct"
+    BY = "by"
     LEAVE_FROM = "hours.depart.earliest"
     LEAVE_BY = "hours.depart.latest"
     ARRIVE_FROM = "hours.arrive.earliest"
@@ -65,6 +66,8 @@ def without(request: TripRequest, wishes: Iterable[Wish]) -> TripRequest:
                 request = ending_by(request, date.max)
             case Wish.DIRECT if request.direct is Direct.REQUIRED:
                 request = changed(request, direct=Direct.PREFERRED)
+            case Wish.BY:
+                request = changed(request, by=By.ANY)
             case Wish.STARS:
                 stops = tuple(stop.model_copy(update={"stars": None}) for stop in request.stops)
                 request = changed(request, stars=ANY_STARS, stops=stops)
@@ -110,6 +113,8 @@ def in_words(request: TripRequest, wish: Wish) -> str:
             return f"between {request.window.first} and {request.window.last}" if request.window else "any dates"
         case Wish.DIRECT:
             return "direct flights only"
+        case Wish.BY:
+            return "by train or flight" if request.by is By.ANY else f"by {request.by} only"
         case Wish.STARS:
             return stars_text(request)
         case Wish.TRAIN_IF:

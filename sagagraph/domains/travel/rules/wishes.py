@@ -9,7 +9,7 @@ from msgspec import Struct, convert
 
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Leg
-from sagagraph.domains.travel.request import Direct, Weekday
+from sagagraph.domains.travel.request import By, Direct, Weekday
 from sagagraph.domains.travel.rules.case import Case, also_otherwise, at, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
@@ -23,6 +23,7 @@ class WishedHours(Struct, frozen=True):
 
 class Wishes(Struct, frozen=True):
     direct: Direct
+    by: By
     depart: WishedHours
     arrive: WishedHours
     not_on: tuple[Weekday, ...]
@@ -52,7 +53,7 @@ class WishesView(Struct, frozen=True):
 def _scopes(case: Case) -> Iterator[tuple[str, WishesView]]:
     request = case.request
     depart, arrive = (convert(each, WishedHours, from_attributes=True) for each in (request.hours.depart, request.hours.arrive))
-    wishes = Wishes(request.direct, depart, arrive, request.not_on)
+    wishes = Wishes(request.direct, request.by, depart, arrive, request.not_on)
 
     def row(leg: Leg) -> Ride | Hotel:
         offer = leg.offer
@@ -76,9 +77,11 @@ def _check(view: WishesView) -> Iterator[Violation]:
 
 
 def _journey(ride: Ride, wishes: Wishes) -> Iterator[Violation]:
-    """Check a direct flight if it is required (if it is only preferred, the planner decides), hours and days."""
+    """Check a direct flight if it is required (if it is only preferred, the planner decides), the way to go, hours and days."""
     if wishes.direct is Direct.REQUIRED and ride.kind == "flight" and (ride.stops or ride.via):
         yield at(ride.label, "NOT_DIRECT", f"stops {ride.stops} times", stops=ride.stops, via=list(ride.via))
+    if wishes.by is not By.ANY and ride.kind != wishes.by.value:
+        yield at(ride.label, "WAY", f"is a {ride.kind}, not a {wishes.by}", way=ride.kind, wished=wishes.by.value)
     yield from _outside(ride.label, "leaves", ride.departs, wishes.depart)
     yield from _outside(ride.label, "arrives", ride.arrives, wishes.arrive)
     unwanted = [list(Weekday).index(day) for day in wishes.not_on]

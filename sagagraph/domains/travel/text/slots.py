@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import LARGEST_BUDGET, PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import ANY_DOLLARS, Said
-from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, Direct, Order, rooms_for
+from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, By, Direct, Order, rooms_for
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
@@ -29,7 +29,7 @@ _SAYS: Final = Forms(__file__, "slots")
 # -- words that mean one thing -------------------------------------------------------------------------------------------
 
 _WORDS: Final = Forms(__file__, "slots.words")
-_MEANING: Final = {"order": Order, "direct": Direct}
+_MEANING: Final = {"order": Order, "direct": Direct, "by": By}
 _BARE_WISH: Final = "direct preferred 2"
 """`nonstop`: it is not said whether that is a must."""
 

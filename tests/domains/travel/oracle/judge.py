@@ -26,7 +26,7 @@ from tests.domains.travel.oracle.times import (
     check_past,
     check_window,
 )
-from tests.domains.travel.oracle.wishes import check_direct, check_hours, check_stars, check_weekdays
+from tests.domains.travel.oracle.wishes import check_direct, check_hours, check_stars, check_way, check_weekdays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +61,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_past,
     check_stars,
     check_direct,
+    check_way,
     check_hours,
     check_weekdays,
 )

@@ -36,6 +36,14 @@ def check_direct(case: Case) -> Iterator[Violation]:
             yield at(leg, "NOT_DIRECT", message, stops=transport.stops, via=list(transport.via))
 
 
+def check_way(case: Case) -> Iterator[Violation]:
+    wanted = case.request.by.value
+    for leg, transport in case.transports:
+        way = "flight" if isinstance(transport, FlightOffer) else "train"
+        if wanted not in ("any", way):
+            yield at(leg, "WAY", f"is a {way}, not a {wanted}", way=way, wished=wanted)
+
+
 def check_hours(case: Case) -> Iterator[Violation]:
     """Check hours on the local clock: the small hours end the night before, and so are later than any latest hour."""
     for leg, transport in case.transports:
