@@ -260,7 +260,7 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
     @classmethod
     def _go_with_an_adult(cls, children: int, info: ValidationInfo) -> int:
         if children >= info.data.get("travellers", LARGEST_PARTY):
-            raise ValueError(f"{children} of the travellers are children: at least one adult goes along")
+            raise ValueError(alone(children))
         return children
 
     @property
@@ -361,6 +361,10 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
         first = max(self.window.first, today)
         days = (self.window.last - first).days - self.nights
         return tuple(first + timedelta(days=n) for n in range(days + 1))
+
+
+def alone(children: int) -> str:
+    return f"{children} of the travellers are children: at least one adult goes along"
 
 
 def rooms_for(travellers: int, children: int) -> int:
