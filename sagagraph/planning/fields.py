@@ -42,7 +42,7 @@ class Field:
     """Field. `label`: what it is, for those who cannot see its column, too. `value`: as it is typed; dates are ISO's.
 
     `choices`: what can be chosen, each with its words. `size`: how many characters are seen at once. `suggests`: the name of a
-    list of the page's `suggestions`. `least`, `most`: of a number or a date; a number that has both is whole, and also changed in steps.
+    list of the page's `suggestions`. `least`, `most`: of a number or a date; one that has both is whole, and changed in steps.
     """
 
     name: str
