@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Final
 
@@ -41,7 +42,7 @@ class Field:
     """Field. `label`: what it is, for those who cannot see its column, too. `value`: as it is typed; dates are ISO's.
 
     `choices`: what can be chosen, each with its words. `size`: how many characters are seen at once. `suggests`: the name of a
-    list of the page's `suggestions`. `least`, `most`: of a number or a date; a number that has both is also changed in steps.
+    list of the page's `suggestions`. `least`, `most`: of a number or a date; one that has both is whole, and changed in steps.
     """
 
     name: str
@@ -57,6 +58,20 @@ class Field:
     most: str = ""
     other: str = ""
     """What the rules have read instead of a model: one click takes it."""
+
+    def why_not(self, typed: str) -> str:
+        """Say why a number cannot be typed here; empty if it can, and of what is no number."""
+        try:
+            number = Decimal(typed)
+        except InvalidOperation:
+            return ""
+        if self.widget is not Widget.NUMBER or not number.is_finite():
+            return ""
+        if self.least and number < Decimal(self.least):
+            return f"at least {self.least}"
+        if self.most and number > Decimal(self.most):
+            return f"at most {self.most}"
+        return "a whole number" if self.least and self.most and number % 1 else ""
 
     def beside(self, others: Mapping[str, str]) -> Field:
         other = others.get(self.name, "")

@@ -40,8 +40,8 @@ class Chat:
         return await self._turn(lambda talk: talk.fill(key, text))
 
     async def _turn(self, turn) -> PageModel:  # type: ignore[no-untyped-def]
-        shown = (await self.look()).shown
-        talk = Talk(self.service, self.visitor, self.conversations.of(self.visitor), shown and shown.plan.hash)
+        seen = await self.look()
+        talk = Talk(self.service, self.visitor, seen.conversation, seen.shown and seen.shown.plan.hash)
         self.conversations.keep(self.visitor, await turn(talk))
         self.deeds = tuple(talk.deeds)
         return await self.quiet()

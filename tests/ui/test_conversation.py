@@ -13,6 +13,7 @@ import pytest
 from msgspec import structs
 
 from sagagraph.context.model import Answer
+from sagagraph.planning.fields import State
 from sagagraph.planning.models.reading import listed
 from sagagraph.planning.monitor import grave
 from sagagraph.saga.core.state import Saga
@@ -164,6 +165,68 @@ async def test_a_booking_that_fell_through_is_replaced_after_approval(service: S
     assert after.saga is not None
     assert after.saga.plan.version == 2
     assert after.before == asked.before
+
+
+async def test_a_change_of_what_is_booked_that_cannot_be_had_leaves_the_board_as_it_was(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say("From Boston to Lisbon for 3 nights and Porto for 2 in May 2025")
+    booked = await chat.say("yes")
+    assert status(booked) == "committed"
+    await chat.reword("stops[0].nights", "4")
+    refused = await chat.reword("budget", "10")
+    assert (status(refused), "Nothing was changed" in all_said(refused)) == ("committed", True)
+    assert refused.conversation.draft.known.budget is None
+    assert refused.conversation.draft.known.stops[0].nights == 3
+    assert "Now:" not in all_said(refused)
+    asked = await chat.reword("travellers", "2")
+    assert "nights" not in all_said(asked).rpartition("Wanted: ")[2].partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    ("page", "opening", "field", "value", "why"),
+    [
+        ("travel", TRIP, "stops[0].nights", "-3", "at least 0"),
+        ("travel", TRIP, "stops[0].nights", "500", "at most 365"),
+        ("travel", TRIP, "stops[0].nights", "2.5", "a whole number"),
+        ("travel", "", "budget", "-100", "at least 1"),
+        ("travel", TRIP, "travellers", "0", "at least 1"),
+        ("travel", TRIP, "children", "4", "at most 0"),
+        ("recipes", "We make lentil soup and apple crumble", "cooks", "0", "at least 1"),
+        ("reunion", DAY, "travel_minutes[0]", "-40", "at least 0"),
+    ],
+)
+async def test_what_cannot_be_typed_is_refused_at_its_field(
+    service: Service, page: str, opening: str, field: str, value: str, why: str
+) -> None:
+    chat = Chat(service, page)
+    before = await chat.begin(opening) if opening else await chat.look()
+    await chat.quiet()
+    for _ in range(2):
+        refused = await chat.reword(field, value)
+        assert refused.conversation.refused == (field, f"“{value}” cannot be used here: {why}")
+    assert refused.conversation.draft.known == before.conversation.draft.known
+    assert len(refused.conversation.messages) >= 2, "it is said again, so that the board is drawn anew"
+    assert (await chat.say("thanks")).conversation.refused == ("", "")
+
+
+async def test_a_child_too_many_is_marked_and_undo_takes_back_only_that(service: Service) -> None:
+    chat = Chat(service)
+    await chat.reword("travellers", "3")
+    await chat.reword("children", "2")
+    marked = await chat.reword("travellers", "")
+    named = {each.name: each for each in listed(marked.page.fields(marked.conversation.draft))}
+    assert (named["children"].state, named["children"].value) == (State.MISSING, "2")
+    assert "at least one adult" in named["children"].note
+    known = (await chat.say("undo that")).conversation.draft.known
+    assert (known.travellers, known.children) == (3, 2)
+
+
+async def test_the_currency_stays_without_a_budget(service: Service) -> None:
+    chat = Chat(service)
+    await chat.reword("budget", "1000")
+    await chat.reword("currency", "EUR")
+    known = (await chat.reword("budget", "")).conversation.draft.known
+    assert (known.budget, known.currency) == (None, "EUR")
 
 
 async def test_what_cannot_be_told_apart_is_asked_about(service: Service) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.ui.books import order
@@ -74,6 +75,24 @@ def test_a_trip_is_planned_changed_repaired_and_booked_by_keyboard_alone(
     person.until("committed")
 
 
+def test_a_field_in_which_somebody_types_is_rewritten_by_no_answer(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    fill_board(person, (("origin", "Boston"), ("stops[0].city", "Lisbon"), ("stops[0].nights", "3")))
+    last = person.field("last")
+    last.focus()
+    person.page.keyboard.type("05")
+    first = person.page.locator("#request [name=first]")
+    first.evaluate("box => { box.value = '2025-05-01'; box.dispatchEvent(new Event('change', { bubbles: true })) }")
+    person.until_asked()
+    assert last.evaluate("box => box === document.activeElement && box.defaultValue !== ''")
+    person.page.keyboard.type("312025")
+    assert last.input_value() == "2025-05-31"
+    person.page.keyboard.press("Escape")
+    person.field("first").focus()
+    person.until_said("→ 31 May")
+    assert last.input_value() == "2025-05-31"
+
+
 def fill_board(person: Visit, fields: tuple[tuple[str, str], ...]) -> None:
     """Fill in one field after the other, as soon as the board has it."""
     for name, value in fields:
@@ -121,6 +140,8 @@ def test_a_reunion_is_planned_changed_repaired_and_told_from_an_empty_board_on_a
     person.page.locator("#trouble > button").click()
     person.click("disrupt-0")
     person.until_other_plan(third)
+    expect(person.page.locator("#changes")).to_be_in_viewport()
+    assert person.page.locator("#approve").inner_text().startswith("Tell everybody the change")
     person.click("approve")
     person.until_it_goes_on()
     assert person.faults == []

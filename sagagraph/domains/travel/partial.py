@@ -19,6 +19,7 @@ from sagagraph.domains.travel.request import (
     TrainIf,
     TripRequest,
     Weekday,
+    alone,
     checked_request,
 )
 from sagagraph.domains.travel.wording import count_text, day_text
@@ -295,6 +296,8 @@ class PartialRequest(BaseModel, frozen=True):
         return self.model_copy(update={"depart": None}) if is_outside else self
 
     def _unsaid(self) -> Iterator[Question]:
+        if self.children and self.children >= (self.travellers or 1):
+            yield Question(field="children", text=alone(self.children))
         if self.origin is None and not self.stay_only:
             yield Question(field="origin", text="Where does the trip start?")
         if not self.stops:

@@ -273,7 +273,7 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
     @classmethod
     def _go_with_an_adult(cls, children: int, info: ValidationInfo) -> int:
         if children >= info.data.get("travellers", LARGEST_PARTY):
-            raise ValueError(f"{children} of the travellers are children: at least one adult goes along")
+            raise ValueError(alone(children))
         return children
 
     @property
@@ -378,6 +378,10 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
 
 class _Each(BaseModel, frozen=True):
     budget_each: Annotated[Money, Field(gt=0)]
+
+
+def alone(children: int) -> str:
+    return f"{children} of the travellers are children: at least one adult goes along"
 
 
 def rooms_for(travellers: int, children: int) -> int:

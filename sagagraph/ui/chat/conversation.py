@@ -65,6 +65,10 @@ class Conversation:
     """What was not understood and may be a person, place, date or amount: the plan may not keep it."""
     remedies: tuple[Remedy, ...] = ()
     """What can be asked for instead of what this turn has refused."""
+    refused: tuple[str, str] = ("", "")
+    """The field in which something was typed last that cannot be, and why not."""
+    earlier: tuple[Draft, ...] = ()
+    """What was known before each change that has left something open."""
     before: Before | None = None
     quotes: Quotes = field(default_factory=dict)
     """The words in which the fields of the request were said."""
@@ -86,7 +90,7 @@ class Conversation:
 
     def settled(self, draft: Draft) -> Conversation:
         """Return it with nothing open any more: `draft` is what applies."""
-        return replace(self, draft=draft, unsettled=(), unfinished="", pending=None)
+        return replace(self, draft=draft, unsettled=(), unfinished="", pending=None, earlier=())
 
     def _with(self, message: Message) -> Conversation:
         return replace(self, messages=(*self.messages, message)[-_LONGEST_TALK:])

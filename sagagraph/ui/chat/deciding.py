@@ -37,7 +37,8 @@ class Deciding(Reporting):
     """Part that takes decisions; about something that is not open, it says what is open."""
 
     async def _decide(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None) -> None:
-        if saga is None and self.conversation.draft.questions and await self._answers(each.text):
+        can_answer = saga is None and self.conversation.draft.questions and each.act is not Act.UNDO
+        if can_answer and await self._answers(each.text):
             return
         shown = None if saga is None else await self._service.shown(saga)
         is_asking = shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL
@@ -189,7 +190,12 @@ class Deciding(Reporting):
         self._say(Deed.CHOSE, f"{what} Nothing is booked yet.".strip())
 
     async def _undo(self, saga: Saga | None) -> None:
-        if saga is not None and await self._take_back(saga):
+        if self.conversation.earlier:
+            *earlier, before = self.conversation.earlier
+            told = self._filled(self.conversation.draft, before, "Now") or "That is taken back."
+            self.conversation = replace(self.conversation.settled(before), earlier=tuple(earlier))
+            self._say(Deed.UNDONE, told)
+        elif saga is not None and await self._take_back(saga):
             self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
             self._say(Deed.UNDONE, _TAKEN_BACK)
         elif saga is None or saga.stage in FINAL or not await self._go_back(saga):

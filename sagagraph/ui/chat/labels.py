@@ -15,7 +15,7 @@ def book_label(model: PageModel) -> str:
     if shown is None or shown.plan.content is None:
         return page.go_ahead
     verb = f"{page.go_ahead}{' without this' if model.conversation.is_open else ''}"
-    if parent_of(shown.id) is not None and model.before is not None:
+    if model.before is not None and (shown.plan.version or parent_of(shown.id) is not None):
         more = price_change(page, (model.before.plan, model.before.cost), (shown.plan.content, shown.plan.cost))
         due = more.partition(", ")[2] or more
         return f"{verb} the change{f': {due}' if due else ''}"

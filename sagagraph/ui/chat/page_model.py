@@ -95,7 +95,8 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
         before = Before(saga.plan.content, saga.plan.cost)
     if before is None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
         before = conversation.before
-    if saga.plan.infeasible and status_of(saga) is SagaStatus.AWAITING_APPROVAL and not conversation.is_open:
+    is_in_vain = saga.amendment_note or (saga.plan.infeasible and status_of(saga) is SagaStatus.AWAITING_APPROVAL)
+    if is_in_vain and not conversation.is_open:
         conversation = replace_draft(conversation, draft=page.draft_of(saga.request))  # what was refused holds no longer
     problem, is_sketch = service.problem(saga_id), sketch is not None
     foreseen = grave(await service.foreseen(saga_id), saga.plan.version)

@@ -36,8 +36,9 @@ class RequestBoard:
     def of(self, model: PageModel, parts: Sequence[Part]) -> Updates:
         page = model.page
         happened = page.happened(model.saga.request) if model.saga is not None else ()
-        is_fresh = model.conversation.draft is NOTHING_KNOWN
-        parts = [each.marked(lambda field: field.quoting(model.conversation.quotes)) for each in parts]
+        name, why = model.conversation.refused
+        is_fresh = model.conversation.draft is NOTHING_KNOWN and not name
+        parts = [each.marked(lambda field: field.quoting(model.conversation.quotes).asking({name: why})) for each in parts]
         told = {"title": page.title, "parts": parts, "happened": happened, "is_fresh": is_fresh}
         told["turn"] = len(model.conversation.messages)  # what was refused is drawn anew, too
         board = render("request", **told) if parts or happened else ""

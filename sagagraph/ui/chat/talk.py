@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from sagagraph.coordination.core.config import Config
-from sagagraph.errors import SagaGraphError
+from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.tongues import Tongue, tongue_of
 from sagagraph.language.utterance.utterances import (
@@ -20,6 +20,7 @@ from sagagraph.language.utterance.utterances import (
     utterances,
     with_corrections,
 )
+from sagagraph.planning.models.reading import listed
 from sagagraph.planning.remedies import remedies_of
 from sagagraph.planning.tongues import cannot_read
 from sagagraph.saga.core.next_steps import status_of
@@ -68,7 +69,15 @@ class Talk(Wishing, Deciding):
 
     async def fill(self, name: str, value: str) -> Conversation:
         """Change one field; an empty value takes away what it said. The same as saying so."""
-        await self._told_why_not(self._fill(name, value.encode(errors="replace").decode()))
+        value = value.encode(errors="replace").decode()
+        self.conversation = replace(self.conversation, refused=("", ""))
+        try:
+            await self._fill(name, value)
+        except SagaGraphError as exc:
+            why = in_words(exc)
+            self.deeds.append(Deed.NOT_TAKEN)
+            refused = (name, why) if isinstance(exc, InvalidInputError) else ("", "")
+            self.conversation = replace(self.conversation, refused=refused).answered(why)
         return self.conversation
 
     async def take_remedy(self, place: int) -> Conversation:
@@ -93,7 +102,7 @@ class Talk(Wishing, Deciding):
         return self.conversation
 
     def _begin_turn(self) -> None:
-        self.conversation = replace(self.conversation, pending=None, remedies=())
+        self.conversation = replace(self.conversation, pending=None, remedies=(), refused=("", ""))
 
     async def _told_why_not(self, turn: Coroutine[None, None, None]) -> None:
         try:
@@ -106,7 +115,11 @@ class Talk(Wishing, Deciding):
         if saga is not None:
             self.conversation = recalled(self.conversation, await self._service.shown(saga), self._page)
         self._is_filling = True  # what is missing is marked at its field, and need not be asked
-        await self._take(await self._page.with_field(self.conversation.draft.known, name, value), saga)
+        draft = self.conversation.draft
+        field = next((each for each in listed(self._page.fields(draft)) if each.name == name), None)
+        if field is not None and (why := field.why_not(value)):
+            raise InvalidInputError(f"“{value[:60]}” cannot be used here: {why}", field=name)
+        await self._take(await self._page.with_field(draft.known, name, value), saga)
 
     async def _understand(self, text: str, saga: Saga | None) -> None:
         tongue, said = tongue_of(text), utterances(text)

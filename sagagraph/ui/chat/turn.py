@@ -111,7 +111,10 @@ class Turn:
         unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
         said = {} if self._is_filling else quotes_in(self.conversation.last_heard, self._page, before, draft)
         quotes = {**self.conversation.quotes, **said}
-        self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled, quotes=quotes, remedies=draft.remedies)
+        earlier = (*self.conversation.earlier, *([before] if draft.known != before.known else [])) if draft.questions else ()
+        self.conversation = replace(
+            self.conversation, draft=draft, unsettled=unsettled, quotes=quotes, remedies=draft.remedies, earlier=earlier
+        )
         for aside in draft.asides:
             self._add(aside)
         is_same = saga is not None and draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
@@ -174,13 +177,14 @@ class Turn:
             raise
         self._remember(saga)
         drafts = self._page.draft_of(saga.request), self._page.draft_of(wanted)
-        said = "" if self._is_filling or is_read_by_model else echo(*drafts)
-        self._say(Deed.CHANGED, said or self._filled(*drafts))
+        is_booked = bool(saga.plan.version)
+        said = "" if self._is_filling or is_booked or is_read_by_model else echo(*drafts)
+        self._say(Deed.CHANGED, said or self._filled(*drafts, "Wanted" if is_booked else "Now"))
 
-    def _filled(self, before: Draft, after: Draft) -> str:
-        """Say which fields are different now."""
+    def _filled(self, before: Draft, after: Draft, how: str) -> str:
+        """Say which fields are different. `how`: of what is booked they are only wanted, until there is a plan for them."""
         told = few(list(filled(self._page.fields(before), self._page.fields(after))), "on the board")
-        return f"Now: {'; '.join(told)}." if told else ""
+        return f"{how}: {'; '.join(told)}." if told else ""
 
     async def _take_back(self, saga: Saga) -> bool:
         """Take back a change of a booked plan that waits for approval, if there is one."""

@@ -150,7 +150,8 @@ def _party(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     note = {"state": State.MISSING, "note": asked["travellers"]} if "travellers" in asked else None
     yield Field("travellers", "Travellers", str(people), Widget.NUMBER, least="1", most=most,
                 **(note or _state_of(said.travellers)))  # fmt: skip
-    yield Field("children", "Of them under 12", str(children), Widget.NUMBER, least="0", most=most)
+    adults = {"state": State.MISSING, "note": asked["children"]} if "children" in asked else {}
+    yield Field("children", "Of them under 12", str(children), Widget.NUMBER, least="0", most=str(people - 1), **adults)
     rooms = said.rooms or rooms_for(people, children)
     yield Field("rooms", "Rooms", str(rooms), Widget.NUMBER, least="1", most=most, **_state_of(said.rooms))
 
@@ -202,7 +203,7 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     if name in ("budget", "budget_each"):
         number, _, code = value.replace(",", "").partition(" ")
         amount = _read(_amount, number, name)
-        return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": (code or said.currency or "USD") if amount else None}
+        return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": code or said.currency or ("USD" if amount else None)}
     if name in ("train_if.landed_before", "train_if.to"):
         hour = _read(_hour, value, name) if name.endswith("before") else said.train_if and said.train_if.landed_before
         to = _city(value, name, cities) if name.endswith("to") else None

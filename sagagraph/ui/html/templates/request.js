@@ -1,9 +1,26 @@
 // A change of a field is sent at once; what is being typed, and where, survives that the fields are drawn anew.
-let at = "", typed = null, later = null
+let at = "", typed = null, later = null, sent = null, isTouched = false
 const named = name => element.querySelector(`[name="${CSS.escape(name)}"]`)
-const send = (field, value) => { typed = null; trigger("submit", { field, value }) }
-element.addEventListener("focusin", event => { at = event.target.name || "" })
-element.addEventListener("input", event => { if (event.target.type === "text") typed = [event.target.name, event.target.value] })
+const send = (field, value) => { typed = null; sent = value; trigger("submit", { field, value }) }
+// Nothing but the keys of whoever is in a field changes it: a half-typed day reads as empty, so its value cannot tell.
+const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")
+const hold = box => {
+  box.value = box.value  // from now on, its attribute is only its default
+  Object.defineProperty(box, "value", { configurable: true, get: own.get, set: () => {} })
+}
+const release = box => {
+  delete box.value
+  if (!isTouched) drawn(box)
+}
+element.addEventListener("focusin", event => {
+  at = event.target.name || ""
+  isTouched = false
+  if (event.target.matches("input:not([type=checkbox])")) hold(event.target)
+})
+element.addEventListener("input", event => {
+  isTouched = true
+  if (event.target.type === "text") typed = [event.target.name, event.target.value]
+})
 element.addEventListener("change", event => {
   const box = event.target
   if (!box.name) return
@@ -13,7 +30,10 @@ element.addEventListener("change", event => {
   if (box === document.activeElement && (box.type === "date" || box.type === "time")) later = { change, timer: setTimeout(change, 900) }
   else change()
 })
-element.addEventListener("focusout", () => { if (later) { clearTimeout(later.timer); later.change() } })
+element.addEventListener("focusout", event => {
+  if (later) { clearTimeout(later.timer); later.change() }
+  if (Object.hasOwn(event.target, "value")) release(event.target)
+})
 element.addEventListener("click", event => {
   const other = event.target.closest(".sg-other")
   if (other) send(other.dataset.field, other.dataset.value)
@@ -33,6 +53,9 @@ const drawn = box => {
   else box.value = box.defaultValue
 }
 watch("value", () => {
+  const held = document.activeElement
+  if (Object.hasOwn(held, "value") && held.name !== at) held.blur()  // Gradio has made another field of it
+  if (at && named(at)?.value === sent) isTouched = false  // it is answered: once it is left, it shows what stands
   element.querySelectorAll("input, select").forEach(drawn)
   const box = at && named(at)
   if (!box || (document.activeElement && document.activeElement !== document.body)) return
