@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
+from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text
 from sagagraph.domains.travel.offers import FlightOffer, Offer
 from sagagraph.domains.travel.planning import wishes as w
 from sagagraph.domains.travel.planning.market import Market
@@ -18,7 +18,6 @@ from sagagraph.domains.travel.planning.search import Path, best_path
 from sagagraph.domains.travel.request import ANY_STARS, Direct, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.domain import Relaxation
-
 
 _Least = tuple[Relaxation, TripRequest]
 
