@@ -396,6 +396,15 @@ async def test_who_eats_does_not_cook(service: Service) -> None:
         assert (await page.read(said, None)).known.get("cooks") == cooks, said
 
 
+async def test_a_menu_without_dishes_asks_for_some_and_keeps_the_plan_from_before(service: Service) -> None:
+    chat = Chat(service, "recipes")
+    first = await chat.say("custard, dinner at 19:00")
+    scene = await chat.remove("recipe Custard")
+    assert last_said(scene).startswith("Now: Custard: yes → –. ")
+    assert "What shall be cooked?" in last_said(scene)
+    assert (plan_hash(scene), book_label(scene)) == (plan_hash(first), "Cook as planned before")
+
+
 async def test_a_dish_that_is_refused_is_not_cooked(service: Service) -> None:
     for said in ("pancakes, no custard", "pancakes but no custard", "just pancakes, without custard"):
         known = (await service.pages["recipes"].read(said, None)).known
