@@ -43,12 +43,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """Relaxation of one wish of a conflict that suffices while all other wishes hold."""
+    """Relaxation of one wish of a conflict that suffices while all other wishes hold, or of the fewest together."""
 
     wish: str
     sentence: str
     needs: str | None = None
-    """The least change of the wish that suffices; None: dropping it alone does not help."""
+    """The least change that suffices. None: dropping the wish alone does not help, and another one does."""
     change: Mapping[str, Json] | None = None
     """The same as fields of the request, in JSON."""
     together: tuple[str, ...] = ()

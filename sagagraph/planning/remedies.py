@@ -1,4 +1,4 @@
-"""Remedies: for what cannot be had, the requests that can be, each with one wish that gives way as little as possible."""
+"""Remedies: for what cannot be had, the requests that can be, each with the fewest wishes that give way as little as possible."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ class Remedy:
 
 
 def remedies_for(request: Any, found: Infeasible) -> Iterator[Remedy]:
-    """Return a remedy for every wish whose giving way suffices alone."""
+    """Return a remedy for every wish whose giving way suffices alone or, where there is none, for those that do together."""
+    known: list[Any] = []
     for each in found.relaxations:
-        if each.change is not None and isinstance(request, Mapping):
-            label = f"{each.needs} instead of {each.wish}" if each.needs else f"without {each.wish}"
+        if each.change is not None and isinstance(request, Mapping) and each.change not in known:
+            known.append(each.change)
+            wish = " and ".join(each.together) or each.wish
+            label = f"{each.needs} instead of {wish}" if each.needs else f"without {wish}"
             yield Remedy(label, each.sentence, {**request, **each.change})
 
 

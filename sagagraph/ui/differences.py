@@ -82,8 +82,8 @@ def filled(before: Sequence[Part], after: Sequence[Part]) -> Iterator[str]:
     """Yield each field that is different, with what it was and is."""
     old, new = dict(_values(before)), dict(_values(after))
     for key in dict.fromkeys((*old, *new)):
-        if old.get(key) != new.get(key):
-            was, now = (each.get(key) or "–" for each in (old, new))
+        was, now = (each.get(key) or "–" for each in (old, new))
+        if was != now:
             yield f"{key}: {was} → {now}"
 
 

@@ -119,7 +119,7 @@ async def test_a_wish_that_is_removed_does_not_hold_any_more_and_what_is_needed_
     assert without.saga is not None
     assert without.saga.request["budget"] is None
     assert last_said(await chat.remove("first")).startswith("Now: Not before:")
-    assert last_said(await chat.remove("last")).startswith("When do you want to travel")
+    assert "Back by: 31 May 2025 → –. When do you want to travel" in last_said(await chat.remove("last"))
     assert plan_hash(await chat.say("in May 2025")) == plan_hash(without)
     assert plan_hash(first) is not None
 
@@ -457,6 +457,15 @@ async def test_who_eats_does_not_cook(service: Service) -> None:
         ("custard, three of us in the kitchen", 3),
     ):
         assert (await page.read(said, None)).known.get("cooks") == cooks, said
+
+
+async def test_a_menu_without_dishes_asks_for_some_and_keeps_the_plan_from_before(service: Service) -> None:
+    chat = Chat(service, "recipes")
+    first = await chat.say("custard, dinner at 19:00")
+    scene = await chat.remove("recipe Custard")
+    assert last_said(scene).startswith("Now: Custard: yes → –. ")
+    assert "What shall be cooked?" in last_said(scene)
+    assert (plan_hash(scene), book_label(scene)) == (plan_hash(first), "Cook as planned before")
 
 
 async def test_a_dish_that_is_refused_is_not_cooked(service: Service) -> None:

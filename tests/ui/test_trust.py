@@ -101,7 +101,7 @@ def test_an_open_question_does_not_trap_and_the_last_plan_stays_bookable(
     person.until_said("How many nights")
     person.say("how much is it so far?")
     person.until_said("It costs")
-    person.page.locator("#approve").get_by_text("Book without this").wait_for()
+    person.page.locator("#approve").get_by_text("Book as planned before").wait_for()
     person.click("approve")
     person.until("committed")
     assert person.plan_hash == plan_hash

@@ -116,7 +116,8 @@ class RecipesPage(Page):
         if (known or {}).get("recipes"):
             return self.draft_of(known)
         told = {"recipes": [], **(known or {})}
-        return Draft(told, (), (self.opening,), field="recipes", missing=("recipes",), partial=told)
+        missing = {"field": "recipes", "missing": ("recipes",)}
+        return Draft(told, (), (self.opening,), **missing, assumed=_assumed(told), partial=told)
 
     def slots(self, draft: Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every meal
         return _SLOTS
@@ -169,8 +170,7 @@ class RecipesPage(Page):
             wishes.append(Wish("warm", "Warm", "warm"))
         if (cooks := request.get("cooks", 1)) != 1:
             wishes.append(Wish("cooks", "Cooks", f"{cooks} cooks"))
-        assumed = {} if "cooks" in request else {"cooks": "nobody else was mentioned"}
-        return Draft(request, tuple(wishes), request=request, assumed=assumed)
+        return Draft(request, tuple(wishes), request=request, assumed=_assumed(request))
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         known = draft.known or {}
@@ -182,7 +182,9 @@ class RecipesPage(Page):
             Field("warm", "Everything warm", "yes" if known.get("warm") else "", Widget.CHECK),
             Field("cooks", "Cooks", str(known.get("cooks", 1)), Widget.NUMBER, least="1", most="10"),
         )
-        return (Fields("Dishes", tuple(dishes)), Fields("The table and the kitchen", table))
+        asked = {f"recipe {SHIPPED[0]}": question for question in draft.questions}
+        parts = (Fields("Dishes", tuple(dishes)), Fields("The table and the kitchen", table))
+        return tuple(part.marked(lambda field: field.assumed(draft.assumed).asking(asked)) for part in parts)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
         kind, _, dish = name.partition(" ")
@@ -254,6 +256,10 @@ class RecipesPage(Page):
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}
+
+
+def _assumed(request: Mapping[str, Any]) -> dict[str, str]:
+    return {} if "cooks" in request else {"cooks": "nobody else was mentioned"}
 
 
 def _clock(cooked: Cooked, moment: datetime) -> str:

@@ -108,7 +108,7 @@ class _Board:
         """Set what nobody has said, unless that leaves it as unknown as it is."""
         row = self.problem[table][number]
         for key, value in values.items():
-            if value is not None and (key not in row or (table == "people" and row[key] is None)):
+            if value is not None and row.get(key) is None and (key not in row or table != "tasks"):
                 row[key], self.assumed[f"{table}[{number}].{key}"] = value, why
                 self.notes += [note] if note else []
 
@@ -144,6 +144,8 @@ def _questions(said: Row) -> Iterator[Question]:
         yield Question("travel_minutes", text, f"{here} to {there} takes {{}}")
     if any(True for _ in _trips(said)) and not said["vehicles"]:
         yield Question("vehicles", "Who has a car, or which vehicles are there?")
+    if len(said["people"]) == 1 and not said["tasks"]:
+        yield Question("people[1].name", "Who else takes part, or what has to be done?")
 
 
 def _of_goal(field: str, who: str, goal: Row) -> Iterator[Question]:

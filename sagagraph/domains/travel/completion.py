@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.partial import ANY_DOLLARS, FROM_THE_DATES, PartialRequest, Question, unknown_city, with_nights
-from sagagraph.domains.travel.request import LONGEST_STAY
+from sagagraph.domains.travel.request import LONGEST_STAY, rooms_for
 
 IsFar = Callable[[str, str], bool]
 Assumptions = Mapping[str, str]
@@ -199,7 +199,7 @@ def _with_a_night_on_the_way(said: PartialRequest, assumed: Assumptions, is_far:
 def _span(said: PartialRequest) -> int | None:
     """Return how many nights lie between the first and the last day; None if these only say when the trip can be."""
     first = said.depart or said.first
-    if first is None or said.last is None or said.is_rough:
+    if first is None or said.last is None or said.is_rough or said.is_window:
         return None
     nights = (said.last - first).days
     return nights if 0 <= nights <= (_LONGEST_FROM_DATES if said.depart is None else LONGEST_STAY) else None
@@ -241,8 +241,10 @@ def _usual(said: PartialRequest) -> Iterator[tuple[str, str]]:
     is_asked = any(each.field == "travellers" for each in said.missing())
     if said.travellers is None and not is_asked:
         yield "travellers", "nobody else was mentioned"
-    if said.rooms is None and (said.travellers or 1) > 1:
-        yield "rooms", "two in each room"
+    people, children = said.travellers or 1, said.children or 0
+    if said.rooms is None and people > 1:
+        is_shared = rooms_for(people, children) < rooms_for(people, 0)
+        yield "rooms", "two in each room, and a child beside them" if is_shared else "two in each room"
     is_paid = said.budget is not None or said.budget_each is not None
     if is_paid and said.currency is None and not any(each.field == "currency" for each in said.doubts):
         yield "currency", "the one of the prices"

@@ -114,6 +114,8 @@ class PartialRequest(BaseModel, frozen=True):
     """The last day on which the trip can begin; its end follows from the nights."""
     is_home_then: bool | None = None
     """The way back is on the last day itself, not only before its end."""
+    is_window: bool | None = None
+    """The trip is somewhere between its days, as they left room for more nights than were said: none follow from them."""
     is_rough: bool | None = None
     """The days are a month, a season or a holiday: the trip lies somewhere between them."""
     total_nights: int | None = None
@@ -131,10 +133,11 @@ class PartialRequest(BaseModel, frozen=True):
         """Return everything known of a complete request, for wishes that are added later: what follows from the rest is left."""
         follows = {name for name in request.assumed if name in ("travellers", "rooms", "return_to")}
         follows |= {"origin", "return_to"} if request.is_stay_only else set()
+        follows |= {"rooms"} if request.travellers == request.rooms == 1 else set()
         notes = {name: why for name, why in request.assumed.items() if name not in follows}
         return cls(
             notes=tuple(notes.items()),
-            **{name: getattr(request, name) for name in (*_SAME, "budget") if name not in follows},
+            **{name: getattr(request, name) for name in (*_SAME, "budget") if name not in {"direct", *follows}},
             stops=tuple(
                 PartialStop(said=stop.city, city=stop.city, nights=stop.nights, stars=stop.stars) for stop in request.stops
             ),
@@ -145,6 +148,7 @@ class PartialRequest(BaseModel, frozen=True):
             not_on=request.not_on or None,
             order=request.order if request.order is Order.ANY else None,
             insured=request.insured or None,
+            direct=request.direct if request.direct is not Direct.ANY else None,
             hotels=request.hotels and None,
             prefer=request.prefer if request.prefer is not Prefer.BALANCE else None,
             stay_only=request.is_stay_only or None,
@@ -255,10 +259,25 @@ class PartialRequest(BaseModel, frozen=True):
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         changed["notes"] = (*(each for each in self.notes if not _is_said_now(each[0], said)), *later.notes)
         before = self.with_days_assumed()._without_dates_that_clash(later)
-        if not said.isdisjoint(("first", "last", "depart")) and said.isdisjoint(("stops", "total_nights")):
+        has_days = not said.isdisjoint(("first", "last", "depart"))
+        changed |= {"is_window": None} if has_days else {}
+        if has_days and said.isdisjoint(("stops", "total_nights")):
             has_end = (later.last or before.last) is not None
             changed["stops"] = with_nights(self.stops, dict.fromkeys(self.from_the_dates() if has_end else ()))
+        elif "stops" in said and not has_days:
+            changed |= self.with_stops(later.stops)
         return before.model_copy(update=changed)
+
+    def with_stops(self, stops: tuple[PartialStop, ...]) -> dict[str, Any]:
+        """Return what changes with other stops: nights that follow from the days give way to those that are said, and days that
+        leave room for more nights than were said are a window.
+        """
+        given_way = {(self.stops[n].city, self.stops[n].nights) for n in self.from_the_dates()}
+        first = self.depart or self.first
+        nights = [stop.nights for stop in self.stops if stop.nights is not None]
+        has_room = not given_way and first and self.last and 0 < sum(nights) < (self.last - first).days
+        opened = dict.fromkeys(n for n, stop in enumerate(stops) if (stop.city, stop.nights) in given_way)
+        return {"stops": with_nights(stops, opened), "is_window": bool(has_room) or self.is_window}
 
     def from_the_dates(self) -> set[int]:
         """Return the stops whose nights follow from the days, or will."""

@@ -10,11 +10,14 @@ from sagagraph.ui.wording import version_words
 
 
 def book_label(model: PageModel) -> str:
-    """Return `Book for $650`, or a label that says that open questions are left out; of a change, what it adds to the price."""
+    """Return `Book for $650`, or a label that says that it is the plan from before what is missing now, or leaves something out;
+    of a change, what it adds to the price.
+    """
     shown, page = model.shown, model.page
     if shown is None or shown.plan.content is None:
         return page.go_ahead
-    verb = f"{page.go_ahead}{' without this' if model.conversation.is_open else ''}"
+    talk = model.conversation
+    verb = f"{page.go_ahead}{' as planned before' if talk.draft.questions else ' without this' if talk.is_open else ''}"
     if model.before is not None and (shown.plan.version or parent_of(shown.id) is not None):
         more = price_change(page, (model.before.plan, model.before.cost), (shown.plan.content, shown.plan.cost))
         due = more.partition(", ")[2] or more

@@ -23,8 +23,10 @@ from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.domain import Infeasible
+from sagagraph.planning.fields import Fields, State
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
+from sagagraph.ui.differences import assumed
 from tests.domains.recipes.kitchens import BURNT, REQUEST, SAGA, _faults
 from tests.domains.recipes.meals import recipe, step
 
@@ -230,6 +232,17 @@ async def test_a_dish_can_be_added_and_taken_away_again() -> None:
     assert [wish.text for wish in without.wishes] == ["Flatbread", "dinner at 19:00"]
     assert (await page.with_field(without.known, "recipe Flatbread", "")).field == "recipes"
     assert (await page.read("something nice", None)).questions == (page.opening,)
+
+
+async def test_one_cook_is_assumed_and_dishes_are_missing_where_all_are_taken_away() -> None:
+    page = RecipesPage(_cooking())
+    draft = await page.read("custard", None)
+    for each in (draft, await page.with_field(draft.known, "recipe Custard", "")):
+        assert [*assumed(page.fields(each))] == ["Cooks: 1 (nobody else was mentioned)"]
+        dishes = page.fields(each)[0]
+        assert isinstance(dishes, Fields)
+        assert [field.state for field in dishes.fields][:2] == [State.OPEN if each is draft else State.MISSING, State.OPEN]
+    assert not [*assumed(page.fields(await page.with_field(draft.known, "cooks", "1")))]
 
 
 async def test_a_gantt_has_a_row_for_the_cook_and_every_object_and_ends_at_dinner() -> None:

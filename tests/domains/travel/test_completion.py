@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from sagagraph.domains.travel.completion import completed
+from sagagraph.domains.travel.page.fields import with_value
 from sagagraph.domains.travel.partial import FROM_THE_DATES, PartialRequest
 from sagagraph.domains.travel.text.reader import read_request
 from tests.domains.travel.world import GAZETTEER, TODAY
@@ -233,3 +234,41 @@ def test_whoever_does_not_return_flies_one_way(said: str, is_one_way: bool | Non
 def test_the_way_to_go_is_that_of_the_whole_trip(said: str, by: str) -> None:
     request = made_of(said)[0].complete()
     assert request.by == by
+
+
+WINDOW = "Boston to Paris for 3 nights between 1 and 18 June"
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+def test_nights_of_a_stop_that_joins_a_trip_within_a_window_are_asked(is_planned: bool) -> None:
+    said = read_request(WINDOW, cities=GAZETTEER, today=TODAY)
+    if is_planned:
+        said = PartialRequest.of(completed(said, TODAY)[0].complete())
+    added = with_value(said, "stops[1].city", "Rome", GAZETTEER)
+    spoken = read_request("add Rome", cities=GAZETTEER, today=TODAY, known=said)
+    for each in (added, spoken, with_value(added, "stops[0].nights", "4", GAZETTEER)):
+        assert [one.field for one in completed(each, TODAY)[0].missing()] == ["stops[1].nights"]
+
+
+def test_nights_from_the_dates_give_way_to_those_that_are_said_later() -> None:
+    found, assumed = made_of("Boston to Paris for 3 nights and Rome, 1 to 18 June")
+    planned = PartialRequest.of(found.complete().model_copy(update={"assumed": assumed}))
+    filled = with_value(planned, "stops[0].nights", "4", GAZETTEER)
+    spoken = read_request("4 nights in Paris", cities=GAZETTEER, today=TODAY, known=planned)
+    for each in (filled, spoken):
+        later, reasons = completed(each, TODAY)
+        assert [stop.nights for stop in later.complete().stops] == [4, 13]
+        assert reasons["stops[1].nights"] == FROM_THE_DATES
+
+
+def test_what_nobody_has_said_of_a_planned_trip_stays_unsaid() -> None:
+    found, assumed = made_of("Boston to Paris for 3 nights, 1 to 18 June")
+    again = PartialRequest.of(found.complete().model_copy(update={"assumed": assumed}))
+    assert (again.rooms, again.direct) == (None, None)
+    more, reasons = completed(with_value(again, "travellers", "3", GAZETTEER), TODAY)
+    assert (more.complete().rooms, reasons["rooms"]) == (2, "two in each room")
+
+
+def test_one_room_for_a_family_of_three_is_assumed_and_says_why() -> None:
+    found, assumed = made_of("2 adults and a child aged 5, Boston to Paris for 3 nights, 1 to 18 June")
+    assert (found.complete().rooms, assumed["rooms"]) == (1, "two in each room, and a child beside them")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sagagraph.domains.travel.planning.planner import choose, propose
 from sagagraph.domains.travel.request import By, Direct, Hours, JourneyHours, TrainIf, TripRequest, Weekday, Window
 from sagagraph.planning.domain import Infeasible
+from sagagraph.planning.remedies import remedies_for
 
 from .exhaustive import Trip, broken, every_trip, keeps_all, wishes
 from .markets import FIRST, LAST, connected, market_of, problems
@@ -52,15 +53,22 @@ def test_stars_and_budget_that_cannot_be_met_together() -> None:
     assert (budget.wish, budget.needs, budget.change) == ("budget 2000 USD", "budget 4056 USD", {"budget": 4056})
 
 
-def test_a_wish_that_does_not_help_alone_names_what_has_to_go_with_it() -> None:
-    found = refused(trip(budget=Decimal(100), direct=Direct.REQUIRED), sample_offers())
+def test_wishes_that_only_help_together_are_changed_together_and_make_one_remedy() -> None:
+    request = trip(budget=Decimal(100), direct=Direct.REQUIRED)
+    found = refused(request, sample_offers())
     assert found.conflict == ("direct flights only",)
-    assert found.relaxations[0].change is None
+    assert found.relaxations[0].change == {"direct": "preferred", "budget": 1969}
     assert found.relaxations[0].together == ("direct flights only", "budget 100 USD")
     assert found.reasons[1] == (
         "giving up 'direct flights only' alone does not help:"
         " 'direct flights only' and 'budget 100 USD' would have to go together"
     )
+    (remedy,) = remedies_for(request.model_dump(mode="json"), found)
+    assert remedy.label == (
+        "a change of plane from Cologne to San Francisco and budget 1969 USD instead of direct flights only and budget 100 USD"
+    )
+    relaxed = TripRequest.model_validate(remedy.request)
+    assert not isinstance(choose(relaxed, market_of(relaxed, sample_offers(), departure_days=ALL_DAYS)), Infeasible)
 
 
 def test_what_cannot_be_had_at_all_is_no_conflict_of_wishes() -> None:
@@ -193,15 +201,16 @@ def test_every_relaxation_helps_and_is_the_least(problem: tuple[TripRequest, lis
     trips = every_trip(request, offers)
     assume(trips and not keeps_all(request, trips))
     for relaxation in refused(request, offers).relaxations:
-        if relaxation.change is None:
+        if relaxation.together:
             event("does not help alone")
             _gives_way_together(relaxation, request, trips)
+        if relaxation.change is None:
             continue
         event(f"relaxes {', '.join(relaxation.change)}")
         relaxed = TripRequest.model_validate({**request.model_dump(mode="json"), **relaxation.change})
         assert keeps_all(relaxed, trips)
         assert not isinstance(choose(relaxed, market_of(relaxed, offers, departure_days=ALL_DAYS)), Infeasible)
-        for nearer in _nearer(request, relaxed):
+        for nearer in () if relaxation.together else _nearer(request, relaxed):
             assert not keeps_all(nearer, trips)
 
 

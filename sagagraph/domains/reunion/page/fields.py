@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
-from sagagraph.domains.reunion.completion import EVERYBODY, SEATS, unknown_ways
+from sagagraph.domains.reunion.completion import EVERYBODY, unknown_ways
 from sagagraph.domains.reunion.page.model_reading import WAY
 from sagagraph.domains.reunion.parsing import moment_in
 from sagagraph.domains.reunion.request import Attention
@@ -20,7 +20,7 @@ from sagagraph.planning.fields import Field, Fields, Part, Row, Sheet, State, Wi
 Json = dict[str, Any]
 _NAME: Final = re.compile(r"(\w+)\[(\d+)\](?:\.(\w+))?")
 _ITS_OWN: Final = "*"
-_DRIVES: Final = (("", "their own car"), ("yes", "yes"), ("no", "no"))
+_DRIVES: Final = (("", ""), ("yes", "yes"), ("no", "no"))
 _ROADS: Final = "travel_minutes"
 _MOST_LISTED: Final = 5
 """Places between which every way has a field; of more, only the ways that are told or needed."""
@@ -179,7 +179,7 @@ _NEW: Final[Mapping[str, Json]] = {
     "places": {"words": ""},
     "goals": {"place": None, "by": None},
     "people": {"place": None},
-    "vehicles": {"seats": SEATS, "drivers": []},
+    "vehicles": {"drivers": []},
     "tasks": {},
 }
 """A new row beside its name."""
@@ -284,13 +284,12 @@ def with_value(before: Filled, name: str, value: str) -> Filled:
 
 def with_cars(before: Filled) -> Filled:
     """Return what is filled in with a car for everybody who is said to drive, and of whose car nobody has spoken."""
-    told, assumed = deepcopy(before.problem), dict(before.assumed)
+    told = deepcopy(before.problem)
     driven = {name for car in told["vehicles"] for name in car.get("drivers") or ()}
     for person in told["people"]:
         if person.get("drives") and person["name"] not in driven:
-            assumed[f"vehicles[{len(told['vehicles'])}].seats"] = "as most cars have"
-            told["vehicles"].append({"name": f"{person['name']}'s car", "seats": SEATS, "drivers": [person["name"]]})
-    return Filled(problem=told, assumed=assumed)
+            told["vehicles"].append({"name": f"{person['name']}'s car", "drivers": [person["name"]]})
+    return Filled(problem=told, assumed=before.assumed)
 
 
 def _without(listed: Json, kind: str, number: int, assumed: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -190,7 +190,7 @@ def _rare(said: PartialRequest) -> Iterator[Field]:
 
 def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> dict[str, Any]:
     if (place := _STOP.fullmatch(name)) is not None:
-        return {"stops": _with_stop(said.stops, int(place[1]), place[2], value, cities)}
+        return said.with_stops(_with_stop(said.stops, int(place[1]), place[2], value, cities))
     if (limit := _HOUR.fullmatch(name)) is not None:
         hours = said.hours or JourneyHours()
         own = getattr(hours, limit[1]).model_copy(update={limit[2]: _read(_hour, value, name)})

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
+from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text
 from sagagraph.domains.travel.offers import FlightOffer, Offer
 from sagagraph.domains.travel.planning import wishes as w
 from sagagraph.domains.travel.planning.market import Market
@@ -19,9 +19,11 @@ from sagagraph.domains.travel.request import ANY_STARS, Direct, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.domain import Relaxation
 
+_Least = tuple[Relaxation, TripRequest]
 
-def least_change(request: TripRequest, market: Market, wish: w.Wish) -> Relaxation:
-    """Return the least change of a wish with which, all others kept, there is a trip in `market`."""
+
+def least_change(request: TripRequest, market: Market, wish: w.Wish) -> _Least:
+    """Return the least change of a wish with which, all others kept, there is a trip in `market`, and the request with it."""
     match wish:
         case w.Wish.DEPART:
             return _nearest_day(request, market)
@@ -43,15 +45,16 @@ def least_change(request: TripRequest, market: Market, wish: w.Wish) -> Relaxati
         return _nearest_hour(request, market, wish)
     kept = [day.value for day in request.not_on if day is not wish.weekday]
     sentence = f"there is a trip that travels on {str(wish.weekday).capitalize()}"
-    return Relaxation(w.in_words(request, wish), sentence, needs=f"on {wish.weekday} too", change={"not_on": kept})
+    relaxation = Relaxation(w.in_words(request, wish), sentence, needs=f"on {wish.weekday} too", change={"not_on": kept})
+    return relaxation, w.without(request, [wish])
 
 
-def _relaxed(request: TripRequest, wish: w.Wish, other: TripRequest, sentence: str, change: dict[str, Any]) -> Relaxation:
+def _relaxed(request: TripRequest, wish: w.Wish, other: TripRequest, sentence: str, change: dict[str, Any]) -> _Least:
     """Return the relaxation. `other`: the request as it would have to be."""
-    return Relaxation(w.in_words(request, wish), sentence, needs=w.in_words(other, wish), change=change)
+    return Relaxation(w.in_words(request, wish), sentence, needs=w.in_words(other, wish), change=change), other
 
 
-def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
+def _nearest_day(request: TripRequest, market: Market) -> _Least:
     def distance(day: date) -> tuple[int, date]:
         return abs((day - asked).days), day
 
@@ -60,12 +63,14 @@ def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
     last = request.window.last if request.window else date.max
     day = next((day for day in others if (last - day).days >= request.nights), None)
     if day is None:  # over the date line, a trip may be shorter than its nights: no exact day expresses that
-        return Relaxation(w.in_words(request, w.Wish.DEPART), "another day of departure has a trip", "any day", {"depart": None})
+        sentence = "another day of departure has a trip"
+        relaxation = Relaxation(w.in_words(request, w.Wish.DEPART), sentence, "any day", {"depart": None})
+        return relaxation, w.changed(request, depart=None)
     sentence = f"the nearest day of departure with a trip is {day_text(day)}, not {day_text(asked)}"
     return _relaxed(request, w.Wish.DEPART, w.changed(request, depart=day), sentence, {"depart": day.isoformat()})
 
 
-def _earliest_end(request: TripRequest, market: Market) -> Relaxation:
+def _earliest_end(request: TripRequest, market: Market) -> _Least:
     last = request.window.last if request.window else market.departure_days[-1]
     ends = {offer.arrives.date() for offers in market.journeys.values() for offer in offers}
     ends |= {hotel.check_out for hotels in market.stays.values() for hotel in hotels}
@@ -78,7 +83,7 @@ def _earliest_end(request: TripRequest, market: Market) -> Relaxation:
     return _relaxed(request, w.Wish.WINDOW, other, sentence, change)
 
 
-def _fewest_changes(request: TripRequest, market: Market) -> Relaxation:
+def _fewest_changes(request: TripRequest, market: Market) -> _Least:
     def is_indirect(offer: Offer) -> tuple[int, ...]:
         return (int(isinstance(offer, FlightOffer) and not offer.is_direct),)
 
@@ -87,10 +92,11 @@ def _fewest_changes(request: TripRequest, market: Market) -> Relaxation:
     pairs = listed([f"{offer.origin_city} to {offer.destination_city}" for offer in indirect])
     needs = f"a change of plane from {pairs}"
     sentence = f"direct flights alone do not do: it needs {needs}"
-    return Relaxation("direct flights only", sentence, needs=needs, change={"direct": Direct.PREFERRED.value})
+    relaxation = Relaxation("direct flights only", sentence, needs=needs, change={"direct": Direct.PREFERRED.value})
+    return relaxation, w.without(request, [w.Wish.DIRECT])
 
 
-def _nearest_stars(request: TripRequest, market: Market) -> Relaxation:
+def _nearest_stars(request: TripRequest, market: Market) -> _Least:
     if any(stop.stars is not None for stop in request.stops):
         other = w.without(request, [w.Wish.STARS])
         sentence = f"no trip has hotels with {w.stars_text(request)}: it needs others"
@@ -108,17 +114,15 @@ def _nearest_stars(request: TripRequest, market: Market) -> Relaxation:
     return _relaxed(request, w.Wish.STARS, other, sentence, {"stars": list(stars)})
 
 
-def _least_budget(request: TripRequest, market: Market) -> Relaxation:
+def _least_budget(request: TripRequest, market: Market) -> _Least:
     cents = _path(request, market, w.Wish.BUDGET).cents
     dollars, asked = Decimal(cents) / 100, request.budget or Decimal(0)
     if worth(request.currency, market.rates) is None:
         costs = f"the cheapest trip costs {money_text(dollars)}"
-        return Relaxation(
-            w.in_words(request, w.Wish.BUDGET),
-            f"no rate for {request.currency} is known, and the budget is in it; {costs}",
-            needs=f"budget {plain_amount(dollars)} {PRICE_CURRENCY}",
-            change={"budget": as_json_number(dollars), "currency": PRICE_CURRENCY},
-        )
+        sentence = f"no rate for {request.currency} is known, and the budget is in it; {costs}"
+        change = {"budget": as_json_number(dollars), "currency": PRICE_CURRENCY}
+        in_dollars = w.changed(request, budget=dollars, currency=PRICE_CURRENCY)
+        return _relaxed(request, w.Wish.BUDGET, in_dollars, sentence, change)
     other = converted(request, cents, market.rates)
     least = dollars if other is None else other.total
     total, more, budget = (money_text(amount, request.currency) for amount in (least, least - asked, asked))
@@ -126,7 +130,7 @@ def _least_budget(request: TripRequest, market: Market) -> Relaxation:
     return _relaxed(request, w.Wish.BUDGET, w.changed(request, budget=least), sentence, {"budget": as_json_number(least)})
 
 
-def _nearest_hour(request: TripRequest, market: Market, wish: w.Wish) -> Relaxation:
+def _nearest_hour(request: TripRequest, market: Market, wish: w.Wish) -> _Least:
     """Return the nearest hour at which some journey leaves or arrives; None if only the night is left."""
     hours = [*_hours_beyond(request, market, wish), None]
     nearest = hours[
@@ -182,7 +186,8 @@ class Conflict:
 
     def relaxations(self) -> Iterator[Relaxation]:
         """Return one relaxation for every wish of the conflict."""
-        return (self._relaxation(wish) for wish in self.wishes)
+        is_helped = any(self._can_do_without({wish}) for wish in self.wishes)
+        return (self._relaxation(wish, is_helped=is_helped) for wish in self.wishes)
 
     def _can_keep(self, wishes: Wishes) -> bool:
         if any(wishes <= kept for kept in self._kept):
@@ -204,15 +209,31 @@ class Conflict:
                     kept = kept | {wish} if self._can_keep(kept | {wish}) else kept
         raise AssertionError("all wishes together can be kept")  # then nobody asks for a conflict
 
-    def _relaxation(self, wish: w.Wish) -> Relaxation:
+    def _relaxation(self, wish: w.Wish, *, is_helped: bool) -> Relaxation:
+        """Return what would have to go. `is_helped`: some wish suffices alone, so that no more of them is changed together."""
         if self._can_do_without({wish}):
-            return least_change(self._request, self._market, wish)
-        together = self._named(self._smallest_concession(wish))
-        words = w.in_words(self._request, wish)
+            return least_change(self._request, self._market, wish)[0]
+        conceded = self._smallest_concession(wish)
+        together, words = self._named(conceded), w.in_words(self._request, wish)
         sentence = (
             f"giving up {words!r} alone does not help: {listed([repr(each) for each in together])} would have to go together"
         )
-        return Relaxation(words, sentence, together=together)
+        needs, change = (None, None) if is_helped else self._least_changes(conceded)
+        return Relaxation(words, sentence, needs, change, together)
+
+    def _least_changes(self, wishes: tuple[w.Wish, ...]) -> tuple[str, dict[str, Any]]:
+        """Return the least changes of wishes that give way together: each in turn, the budget first, with what was found
+        before; the rest of them are given up.
+        """
+        request, needs, change = self._request, list[str](), dict[str, Any]()
+        for place in range(len(wishes) - 1, -1, -1):
+            found, other = least_change(w.without(request, wishes[:place]), self._market, wishes[place])
+            request = w.as_in(request, other, wishes[place], found.change or ())
+            needs.insert(0, found.needs or f"no {found.wish}")
+            change |= found.change or {}
+        if "hours" in change:  # of all of these wishes
+            change["hours"] = request.hours.model_dump(mode="json")
+        return listed(needs), change
 
     def _smallest_concession(self, wish: w.Wish) -> tuple[w.Wish, ...]:
         """Return wishes, including that one, without which there is a trip, and none of which could be kept."""

@@ -84,6 +84,13 @@ def changed(request: TripRequest, **fields: Any) -> TripRequest:
     return request.model_copy(update=fields)
 
 
+def as_in(request: TripRequest, other: TripRequest, wish: Wish, fields: Iterable[str]) -> TripRequest:
+    """Return the request with a wish as in another one, where it has those `fields`; wishes for other hours stay."""
+    if wish.hour:
+        return with_limit(request, wish, limit_of(other, wish))
+    return changed(request, **{name: getattr(other, name) for name in fields})
+
+
 def ending_by(request: TripRequest, last: date) -> TripRequest:
     """Return the request with another last day of its window, if it has one."""
     return changed(request, window=request.window and request.window.model_copy(update={"last": last}))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from sagagraph.domains.reunion.completion import completed
 from sagagraph.domains.reunion.page.fields import fields_of, with_value
 from sagagraph.domains.reunion.text.telling import told
 from sagagraph.domains.reunion.transcript import EMPTY, IN_PART, Filled
 from sagagraph.ui.differences import assumed
+from sagagraph.ui.differences import filled as changed
 
 pytestmark = pytest.mark.quick
 
@@ -57,3 +59,36 @@ def test_a_mark_stands_at_the_name_on_the_board_and_on_the_plan() -> None:
     board = filled("Ben is at the gym, his umbrella is purple.")
     parts = fields_of(board.problem, {}, board.assumed, has_mail=False)
     assert f"Ben ({IN_PART})" in [*assumed(parts)]
+
+
+def test_a_new_row_says_only_what_was_filled_in() -> None:
+    board = EMPTY
+    for name, value in (("people[0].name", "James"), ("vehicles[0].name", "the van")):
+        board = with_value(board, name, value)
+    known = completed(board)
+    parts = fields_of(known.problem, {}, known.assumed, has_mail=False)
+    assert "the van, seats: 5 (as most cars have)" in [*assumed(parts)]
+    told_of = ["James, name: – → James", "the van, name: – → the van", "the van, seats: – → 5"]
+    assert [*changed(fields_of(EMPTY.problem, {}, {}, has_mail=False), parts)] == told_of
+    cleared = completed(with_value(board, "vehicles[0].seats", ""))
+    assert cleared.assumed["vehicles[0].seats"] == "as most cars have"
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        ((), ["people[1].name"]),
+        ((("people[1].name", "Ann"), ("people[1].place", "Home")), []),
+        ((("tasks[0].name", "bake"), ("tasks[0].minutes", "30")), []),
+    ],
+)
+def test_one_person_alone_makes_no_day_unless_there_is_something_to_do(
+    more: tuple[tuple[str, str], ...], asked: list[str]
+) -> None:
+    board = EMPTY
+    alone = (("goals[0].people", "all"), ("goals[0].place", "Home"), ("goals[0].by", "18:00"), ("people[0].name", "James"))
+    for name, value in (*alone, ("people[0].place", "Home"), *more):
+        board = with_value(board, name, value)
+    known = completed(board)
+    assert [each.field for each in known.questions] == asked
+    assert (known.whole is None) is bool(asked)

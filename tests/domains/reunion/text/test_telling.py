@@ -162,7 +162,7 @@ def test_what_is_missing_is_asked_all_at_once() -> None:
     known = completed(told(EMPTY, "Ann needs a ride. Turkey takes some time in the oven").filled)
     assert {each.field for each in known.questions} >= {"goals[0].place", "goals[0].by"}
     assert known.whole is None
-    assert [each.field for each in completed(told(EMPTY, SMALL).filled).questions] == ["vehicles"]
+    assert [each.field for each in completed(told(EMPTY, SMALL).filled).questions] == ["vehicles", "people[1].name"]
 
 
 def test_bare_answers_are_answers_and_what_was_said_before_is_kept() -> None:
