@@ -39,7 +39,9 @@ class Board(Protocol):
         ...
 
     def sheets(self, form: Form) -> tuple[Sheet, ...]:
-        """Return the problem as sheets to change; empty if it is too large for them."""
+        """Return the problem as sheets to change, where a cell that cannot be read stays as it was typed and says why; empty if
+        it is too large for them.
+        """
         ...
 
     def drawn(self, form: Form, seconds: float) -> Drawn:

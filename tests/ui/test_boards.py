@@ -76,5 +76,30 @@ async def test_an_example_is_planned_at_a_click_and_its_sheet_holds_the_same_pro
     assert ("makespan 32 " in planned.text, "Repaired" in planned.text, "Job 6" in planned.text) == (True, False, True)
 
 
+@pytest.mark.parametrize(
+    ("cell", "typed", "why"),
+    [
+        ("minutes-1-1", "-4", "&#39;-4&#39; is not a whole number"),
+        ("minutes-4-3", "abc", "&#39;abc&#39; is not a whole number"),
+        ("until", "2.5", "&#39;2.5&#39; is not a whole number"),
+        ("machine", "7", "there is no machine 7; there are 0 to 2"),
+    ],
+)
+async def test_a_cell_that_cannot_be_read_stays_as_it_was_typed_and_says_why(
+    ann: httpx2.AsyncClient, cell: str, typed: str, why: str
+) -> None:
+    shown = await ann.get(BOARD, params={"example": 2})
+    entries = dict(re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
+    entries |= dict(re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>(\d+)</option>', shown.text))
+    wrong = {**entries, cell: typed}
+    answer = await ann.post(BOARD, data=wrong)
+    again = dict(re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]+)"', answer.text))
+    again |= dict(re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>(\d+)</option>', answer.text))
+    assert (answer.status_code, again) == (422, wrong)
+    marked = re.findall(r'name="([^"]+)"[^>]*aria-invalid="true">.*?<small>([^<]*)</small>', answer.text, re.DOTALL)
+    assert [(name, why in told) for name, told in marked] == [(cell, True)]
+    assert "FILE" not in answer.text
+
+
 async def test_there_is_no_board_of_another_name(ann: httpx2.AsyncClient) -> None:
     assert (await ann.get("/board/trips")).status_code == 422

@@ -193,8 +193,10 @@ def test_a_reunion_is_planned_from_its_example_changed_in_tables_repaired_and_to
     person.click("approve")
     person.until_said("the day is open")
     person.page.locator("#trouble > button").click()
+    happened = person.page.locator("#disrupt-0").inner_text()
     person.click("disrupt-0")
     person.until_other_plan(second)
+    assert happened in person.chat
     person.click("approve")
     person.until_it_goes_on()
     assert person.faults == []

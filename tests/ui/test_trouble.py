@@ -64,6 +64,10 @@ def test_a_booking_that_falls_through_is_replaced_by_word_and_by_button(
     person.page.locator("#trouble button").first.click()
     person.page.locator("#trouble").get_by_role("button", name="The flight Boston → Lisbon").click()
     person.until_other_plan(elsewhere)
+    in_order = ("Book the change", "Done: everything is booked", "The flight Boston → Lisbon", "replacement", "had to change")
+    told = person.chat[person.chat.index(in_order[0]) :]
+    places = [told.index(each) for each in in_order]
+    assert places == sorted(places), "a disruption that was clicked, and what was said before, can be read back"
     person.click("reject")
     person.until("committed")
     assert books_of(sandbox.url, trip).confirmed == 2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Step
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
@@ -16,6 +17,7 @@ from sagagraph.planning.board import Board, Drawn
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.fields import Cell, Field, Form, Sheet, Widget, choices_of
 from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView, showcase_of
+from sagagraph.validators.complaints import shown
 
 _MOST_STEPS: Final = 2000
 _MOST_ON_SHEET: Final = 400
@@ -24,12 +26,23 @@ _LATEST: Final = 1_000_000_000
 """The last time on the chart; after it the calendar has no dates."""
 _EXAMPLE: Final = "4 3\n0 3 1 2 2 4\n1 4 0 3 2 2\n2 3 0 2 1 4\n0 2 2 3 1 1\n"
 _LEAVE_OUT: Final = "Leave empty what has not happened."
-_NEWS: Final[Mapping[str, Mapping[str, str]]] = {
-    "Machine down": {"machine": "machine", "from": "from", "until": "until"},
-    "Step longer": {"job": "job", "step": "step", "minutes": "takes in all", "at": "known at"},
-    "Job goes back": {"job-back": "job", "step-back": "to step", "back": "known at"},
+_NEWS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
+    "Machine down": ("machine_down", {"machine": ("machine", "machine"), "from": ("at", "from"), "until": ("until", "until")}),
+    "Step longer": (
+        "duration",
+        {"job": ("job", "job"), "step": ("step", "step"), "minutes": ("minutes", "takes in all"), "at": ("at", "known at")},
+    ),
+    "Job goes back": (
+        "redo",
+        {"job-back": ("job", "job"), "step-back": ("step", "to step"), "back": ("at", "known at")},
+    ),
 }
-_FIELDS: Final = {name: label for fields in _NEWS.values() for name, label in fields.items()}
+"""What can happen: by its row, the event's name, and of each cell the event's field and the label."""
+_CELL: Final = re.compile(r"(minutes|machine)-([1-9][0-9]{0,2})-([1-9][0-9]{0,2})")
+_WHOLE: Final = re.compile(r"[0-9]{1,9}")
+_NOT_WHOLE: Final = "is not a whole number from 0 to 999999999"
+Steps = tuple[tuple[str, str], ...]
+"""Machine and time of each step of a job, as they are typed."""
 
 
 class JobShopBoard(Board):
@@ -49,14 +62,15 @@ class JobShopBoard(Board):
     }
 
     def problem_in(self, form: Form) -> str:
-        return form["problem"] if "problem" in form else _standard_text(form)
+        return _problem_in(form)
 
     def sheets(self, form: Form) -> tuple[Sheet, ...]:
-        jobs = parse_problem(self.problem_in(form)).jobs
-        if sum(map(len, jobs)) > _MOST_ON_SHEET:
+        jobs, faults = _jobs(form), _faults(form)
+        longest = max(map(len, jobs), default=0)
+        if len(jobs) * longest > _MOST_ON_SHEET:
             return ()
-        longest, machines = max(map(len, jobs)), [str(step.machine) for steps in jobs for step in steps]
-        known = ("", *sorted({*machines, str(len(set(machines)))}, key=int))
+        machines = {machine for steps in jobs for machine, _ in steps if _WHOLE.fullmatch(machine)}
+        known = ("", *sorted({*machines, str(len(machines))}, key=int))
         rows = tuple(
             (f"Job {number}", tuple(_step(number, place, steps, known) for place in range(1, longest + 2)))
             for number, steps in enumerate((*jobs, ()), start=1)
@@ -64,18 +78,18 @@ class JobShopBoard(Board):
         columns = tuple(f"Step {place}" for place in range(1, longest + 2))
         hint = "Machine and time of each step. The last row and the last column are for more; what is empty is left out."
         happened = tuple(
-            (row, tuple((Field(name, label, form.get(name, "")),) for name, label in fields.items()))
-            for row, fields in _NEWS.items()
+            (row, tuple((Field(name, label, form.get(name, "")),) for name, (_, label) in cells.items()))
+            for row, (_, cells) in _NEWS.items()
         )
         names = ("which", "from, or step", "until, in all, or known at", "known at")
-        news = Sheet("What has happened since", names, happened, _LEAVE_OUT)
-        return (Sheet("Jobs and machines", columns, rows, hint), news)
+        sheets = (Sheet("Jobs and machines", columns, rows, hint), Sheet("What has happened since", names, happened, _LEAVE_OUT))
+        return tuple(each.marked(lambda field: field.asking(faults)) for each in sheets)
 
     def drawn(self, form: Form, seconds: float) -> Drawn:
-        problem, budget = parse_problem(self.problem_in(form)), Budget.of(seconds)
+        problem, budget = parse_problem(_problem_in(form)), Budget.of(seconds)
         if sum(map(len, problem.jobs)) > _MOST_STEPS:
             raise InvalidInputError(f"more than {_MOST_STEPS} steps: use `sagagraph jobshop solve` for it", field="problem")
-        events = parse_events(problem, _events(form))
+        events = _events(problem, form)
         with needing("jobshop"):
             from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan
             from sagagraph.domains.job_shop.planning.progress import Stuck
@@ -97,8 +111,8 @@ class JobShopBoard(Board):
         return Drawn(_chart(repaired.schedule), (told, again, _judged(problem, repaired.schedule, events, first)), _chart(first))
 
 
-def _step(job: int, place: int, steps: tuple[Step, ...], machines: tuple[str, ...]) -> Cell:
-    machine, minutes = (str(steps[place - 1].machine), str(steps[place - 1].duration)) if place <= len(steps) else ("", "")
+def _step(job: int, place: int, steps: Steps, machines: tuple[str, ...]) -> Cell:
+    machine, minutes = steps[place - 1] if place <= len(steps) else ("", "")
     label = f"step {place}"
     return (
         Field(f"machine-{job}-{place}", f"{label}: machine", machine, Widget.CHOICE, choices_of(*machines)),
@@ -106,40 +120,76 @@ def _step(job: int, place: int, steps: tuple[Step, ...], machines: tuple[str, ..
     )
 
 
-def _standard_text(form: Form) -> str:
-    """Return what the fields say in the standard format. A step is there if its time is."""
+def _jobs(form: Form) -> tuple[Steps, ...]:
+    """Return the jobs of a form; those in cells that cannot be read, as they were typed."""
+    try:
+        return tuple(
+            tuple((str(each.machine), str(each.duration)) for each in steps) for steps in parse_problem(_problem_in(form)).jobs
+        )
+    except InvalidInputError:
+        if "problem" in form:
+            raise
+    cells = [(int(found[2]), int(found[3])) for found in map(_CELL.fullmatch, form) if found]
+    longest = max((step for _, step in cells), default=0)
+    return tuple(
+        tuple((form.get(f"machine-{job}-{step}", ""), form.get(f"minutes-{job}-{step}", "")) for step in range(1, longest + 1))
+        for job in range(1, max((job for job, _ in cells), default=0) + 1)
+    )
+
+
+def _problem_in(form: Form) -> str:
+    """Return the text that was sent or else what the cells say, in the standard format. A step is there if its time is."""
+    if "problem" in form:
+        return form["problem"]
     jobs: dict[int, list[tuple[int, str, str]]] = {}
-    for name, minutes in form.items():
-        kind, _, place = name.partition("-")
-        if kind == "minutes" and minutes:
-            job, step = (_number("job", each) for each in place.split("-", 1))
-            jobs.setdefault(job, []).append((step, form.get(f"machine-{place}") or "0", minutes))
-    machines = [_number("machine", machine) for steps in jobs.values() for _, machine, _ in steps]
+    for found in filter(None, map(_CELL.fullmatch, form)):
+        if found[1] == "minutes" and form[found[0]]:
+            job, step = int(found[2]), int(found[3])
+            where = f"job {job}, step {step}"
+            machine = _whole(where, form.get(f"machine-{job}-{step}") or "0")
+            jobs.setdefault(job, []).append((step, machine, _whole(where, form[found[0]])))
+    machines = [int(machine) for steps in jobs.values() for _, machine, _ in steps]
     lines = (" ".join(f"{machine} {minutes}" for _, machine, minutes in sorted(jobs[job])) for job in sorted(jobs))
     return "\n".join([f"{len(jobs)} {max(machines, default=0) + 1}", *lines, ""])
 
 
-def _events(form: Form) -> list[dict[str, Any]]:
-    """Return the events of a form as in files, even incomplete ones, which are then refused by name."""
-    said = {name: _number(name, form[name]) for name in _FIELDS if form.get(name)}
-    down: dict[str, Any] = {name: said[name] for name in ("machine", "until") if name in said}
-    longer: dict[str, Any] = {name: said[name] for name in ("job", "step", "minutes") if name in said}
-    events: list[dict[str, Any]] = []
-    if down or "from" in said:
-        events.append({"event": "machine_down", "at": said.get("from", 0), **down})
-    if longer or "at" in said:
-        events.append({"event": "duration", "at": said.get("at", 0), **longer})
-    back = {name.removesuffix("-back"): said[name] for name in ("job-back", "step-back") if name in said}
-    if back or "back" in said:
-        events.append({"event": "redo", "at": said.get("back", 0), **back})
-    return events
-
-
-def _number(name: str, said: str) -> int:
+def _events(problem: JobShop, form: Form) -> tuple[Event, ...]:
+    """Return what has happened. Raises `InvalidInputError`, naming row and cell."""
+    said: list[dict[str, Any]] = []
+    words = dict[str, str]()
+    for kind, cells in _NEWS.values():
+        entries = {key: int(_whole(_where(name), form[name])) for name, (key, _) in cells.items() if form.get(name)}
+        if entries:
+            words |= {f"events[{len(said)}].{key}": _where(name) for name, (key, _) in cells.items()}
+            said.append({"event": kind, "at": 0, **entries})
     try:
-        return int(said)
-    except ValueError:
-        raise InvalidInputError(f"{said!r} is not a whole number", field=_FIELDS[name]) from None
+        return parse_events(problem, said)
+    except InvalidInputError as exc:
+        message = str(exc).removeprefix(f"{exc.field}: ")
+        raise InvalidInputError(message, field=words.get(exc.field or "", exc.field)) from exc
+
+
+def _where(cell: str) -> str:
+    """Return the row and the label of a cell about what has happened."""
+    return next(f"{row.casefold()}, {cells[cell][1]}" for row, (_, cells) in _NEWS.items() if cell in cells)
+
+
+def _whole(where: str, said: str) -> str:
+    if not _WHOLE.fullmatch(said):
+        raise InvalidInputError(f"{shown(said)} {_NOT_WHOLE}", field=where)
+    return said
+
+
+def _faults(form: Form) -> dict[str, str]:
+    """Return why cells cannot be read, by their names; where all are numbers, what is wrong with what has happened."""
+    cells = [name for name in form if _CELL.fullmatch(name) or any(name in each for _, each in _NEWS.values())]
+    wrong = {name: f"{shown(form[name])} {_NOT_WHOLE}" for name in cells if form[name] and not _WHOLE.fullmatch(form[name])}
+    try:
+        _events(parse_problem(_problem_in(form)), form)
+    except InvalidInputError as exc:
+        told = str(exc).removeprefix(f"{exc.field}: ")
+        return wrong or {name: told for _, each in _NEWS.values() for name in each if _where(name) == exc.field}
+    return wrong
 
 
 def _judged(problem: JobShop, schedule: Schedule, events: tuple[Event, ...] = (), against: Schedule | None = None) -> str:

@@ -48,7 +48,7 @@ class ChatPage:
     def __init__(self, service: Service, conversations: Conversations) -> None:
         self._service = service
         self._conversations = conversations
-        self._faults = FaultPanel(service, self._follow)
+        self._faults = FaultPanel(service, self._follow, self._on_choose)
         self._front = FrontDoor(service, conversations)
         self._request = RequestBoard(service)
         self._gallery = Gallery()
@@ -257,7 +257,7 @@ class ChatPage:
                 self._conversations.keep(visitor, model.conversation.settled(draft))
 
     async def _on_choose(self, visitor: Visitor, key: str, shown: str) -> None:
-        """Handle a click on a plan, a remedy, an earlier version, or what can be done with a link."""
+        """Handle a click on a plan, a remedy, an earlier version, a disruption, or what can be done with a link."""
         saga_id, (kind, _, which) = Shown.in_text(shown).saga_id, key.partition(" ")
         if kind == "share" and saga_id:
             await (self._service.share_no_more if which else self._service.share)(visitor, saga_id)
@@ -265,6 +265,8 @@ class ChatPage:
         await self._clicked(visitor, shown, lambda model: choice_in_words(model, kind, which))
         if kind == "plan":
             await self._talk(visitor, shown, lambda talk: talk.choose(which))
+        elif kind == "disruption":
+            await self._talk(visitor, shown, lambda talk: talk.report(which))
         elif kind in ("remedy", "version") and which.isdecimal():
             await self._talk(visitor, shown, lambda talk: (talk.take_remedy if kind == "remedy" else talk.go_back)(int(which)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import gradio as gr
@@ -31,11 +31,14 @@ _TO_WHAT_CHANGES: Final = """() => {
 
 
 class FaultPanel:
-    """`shown`, here and below: where a page keeps which saga it shows."""
+    """`shown`, here and below: where a page keeps which saga it shows. `choose`: handles a click on a choice."""
 
-    def __init__(self, service: Service, follow: Callable[..., Stream]) -> None:
+    def __init__(
+        self, service: Service, follow: Callable[..., Stream], choose: Callable[[Visitor, str, str], Awaitable[None]]
+    ) -> None:
         self._service = service
         self._follow = follow
+        self._choose = choose
 
     def build(self) -> None:
         with gr.Accordion("Something happens", open=False, visible=False, elem_id="trouble") as self._box:
@@ -75,11 +78,7 @@ class FaultPanel:
         return {self._told: cards.problem(str(why))}
 
     async def _on_disrupt(self, visitor: Visitor, shown: str, key: str) -> None:
-        if saga_id := Shown.in_text(shown).saga_id:
-            saga = await self._service.saga(visitor, saga_id)
-            offered = {each.key: each for each in self._service.pages[saga.domain].disruptions(saga)}
-            if key in offered:
-                await self._service.disrupt(visitor, saga_id, offered[key])
+        await self._choose(visitor, f"disruption {key}", shown)
 
     async def _on_order(self, visitor: Visitor, shown: str, kind: str, call: str, fault: str) -> Updates | None:
         if not (saga_id := Shown.in_text(shown).saga_id):

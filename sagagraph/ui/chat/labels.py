@@ -37,13 +37,15 @@ def cancel_label(model: PageModel) -> str:
 
 
 def choice_in_words(model: PageModel, kind: str, which: str) -> str:
-    """Return what a click on a plan, a remedy or an earlier version asks for; empty if that is not there any more."""
+    """Return what a click on a plan, a remedy, an earlier version or a disruption says; empty if that is not there any more."""
     number = int(which) if which.isdecimal() else -1
     if kind == "plan" and model.shown is not None:
         offers = offers_of(model.shown, model.page)
         return next((f"Plan {place}: {told}" for place, (own, told, _) in enumerate(offers, 1) if own == which), "")
     if kind == "remedy" and 0 <= number < len(model.remedies):
         return dated(model.remedies[number].label)
+    if kind == "disruption" and model.saga is not None:
+        return next((each.words for each in model.page.disruptions(model.saga) if each.key == which), "")
     version = next((each for each in model.versions if each.number == number), None)
     if kind == "version" and version is not None and model.saga is not None:
         return f"Back to: {version_words(model.page, version, model.saga)}"

@@ -50,17 +50,21 @@ class Reporting(Turn):
                 f"{what} On “yes” I give up that booking and look for a replacement, which you approve. {NOTHING_CHANGED}",
             )
             return
-        await self._service.disrupt(self._visitor, saga.id, news)
-        self.deeds.append(Deed.REPORTED)
-        known = len(self._page.happened(saga.request))
-        for each in self._page.happened(news.request)[known:] if news.request is not None else ():
-            self._add(f"{each.text}.")
+        await self._take_news(news, saga)
 
     async def _report(self, key: str, saga: Saga) -> None:
         news = next((each for each in self._page.disruptions(saga) if each.key == key), None)
         if news is None:
             self._say(Deed.NOT_TAKEN, f"That is not booked any more. {NOTHING_CHANGED}")
-            return
+        else:
+            await self._take_news(news, saga)
+
+    async def _take_news(self, news: Disruption, saga: Saga) -> None:
         self._remember(saga)
         await self._service.disrupt(self._visitor, saga.id, news)
-        self._say(Deed.REPORTED, f"{news.words}. I am looking for a replacement.")
+        self.deeds.append(Deed.REPORTED)
+        if news.lost:
+            self._add("I am looking for a replacement.")
+        known = len(self._page.happened(saga.request))
+        for each in self._page.happened(news.request)[known:] if news.request is not None else ():
+            self._add(f"{each.text}.")

@@ -95,6 +95,13 @@ class Talk(Wishing, Deciding):
             self._say(Deed.NOT_TAKEN, f"That version is not there any more: look at the page again. {NOTHING_CHANGED}")
         return self.conversation
 
+    async def report(self, key: str) -> Conversation:
+        """Report one of the disruptions that the page offers, which need not be confirmed again."""
+        if (saga := await self._saga()) is not None:
+            self._begin_turn()
+            await self._told_why_not(self._report(key, saga))
+        return self.conversation
+
     async def choose(self, plan_hash: str) -> Conversation:
         """Show one of the plans on offer instead. The same as saying which."""
         if (saga := await self._saga()) is not None:

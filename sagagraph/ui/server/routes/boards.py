@@ -47,8 +47,8 @@ def _board(name: str, request: Request) -> Board:
 async def _shown(board: Board, request: Request, form: Form, problem: str = "", *, plans: bool = True) -> HTMLResponse:
     drawn, sheets, text = None, tuple[Sheet, ...](), form.get("problem", "")
     try:
-        text = board.problem_in(form)
         sheets = board.sheets(form)
+        text = board.problem_in(form)
         drawn = await bounded(partial(board.drawn, form, _SECONDS), _SECONDS, field="problem") if plans else None
     except SagaGraphError as exc:
         problem = problem or str(exc)
