@@ -128,7 +128,7 @@ class Turn:
         elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
             heard = echo(before, draft) if saga is None and before is not NOTHING_KNOWN else ""
-            heard = self._filled(before, draft) if self._is_filling else heard
+            heard = self._filled(before, draft, "Now") if self._is_filling else heard
             asked = f"{asking(draft)}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}"
             self._say(Deed.ASKED, f"{heard} {asked}".strip())
         elif saga is None or (status_of(saga) in OVER and not is_same):

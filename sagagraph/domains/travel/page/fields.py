@@ -150,7 +150,7 @@ def _party(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     note = {"state": State.MISSING, "note": asked["travellers"]} if "travellers" in asked else None
     yield Field("travellers", "Travellers", str(people), Widget.NUMBER, least="1", most=most,
                 **(note or _state_of(said.travellers)))  # fmt: skip
-    adults = {"state": State.MISSING, "note": asked["children"]} if "children" in asked else {}
+    adults: dict[str, Any] = {"state": State.MISSING, "note": asked["children"]} if "children" in asked else {}
     yield Field("children", "Of them under 12", str(children), Widget.NUMBER, least="0", most=str(people - 1), **adults)
     rooms = said.rooms or rooms_for(people, children)
     yield Field("rooms", "Rooms", str(rooms), Widget.NUMBER, least="1", most=most, **_state_of(said.rooms))
