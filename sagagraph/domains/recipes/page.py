@@ -116,8 +116,8 @@ class RecipesPage(Page):
         if (known or {}).get("recipes"):
             return self.draft_of(known)
         told = {"recipes": [], **(known or {})}
-        missing = {"field": "recipes", "missing": ("recipes",)}
-        return Draft(told, (), (self.opening,), **missing, assumed=_assumed(told), partial=told)
+        assumed, asked = _assumed(told), (self.opening,)
+        return Draft(told, (), asked, field="recipes", missing=("recipes",), assumed=assumed, partial=told)
 
     def slots(self, draft: Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every meal
         return _SLOTS
