@@ -37,18 +37,30 @@ class Missions:
         return Coordinator(self._engine, team_from(self._places, self._settings, self._engine), source=self._places)
 
     async def begin(self, visitor: Visitor, goal: str, config: Config) -> Mission:
-        """Begin to plan, and return at once."""
+        """Begin to plan, and return at once. Raises `InvalidInputError` for a goal that nothing here can plan."""
         name = visitor.new_id("mission", uuid.uuid4().hex[:8])
         begun = self._coordinator.beginning(goal, config, by=visitor.name)
+        if await self.kinds(visitor) and not await self.fits(visitor, goal):
+            raise InvalidInputError("no template fits it, and no model is available to plan it", field="goal")
         self._drive(name, begun)
         while await self._engine.store.headline(name) is None and name in self._driving:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
         return Mission(name, goal, visitor.name, config, RunState.PLANNING)
 
+    async def kinds(self, visitor: Visitor) -> tuple[str, ...]:
+        """Return which kinds of goals templates plan; none where a model plans any goal, or where there is no team."""
+        try:
+            if self._coordinator.team.planner is not None:
+                return ()
+            found = await self._coordinator.templates(visitor.prefix)
+        except InvalidInputError:
+            return ()
+        return tuple(f"{each.description[:1].lower()}{each.description[1:]}".partition(":")[0] for each in found)
+
     async def fits(self, visitor: Visitor, text: str) -> bool:
         """Tell whether it is a goal of a known kind, that a template plans; nothing is, where there is no team."""
         try:
-            return matched(text, await self._coordinator.templates(visitor.prefix)) is not None
+            return matched(text, await self._coordinator.templates(visitor.prefix), self._coordinator.team.similarity) is not None
         except InvalidInputError:
             return False
 

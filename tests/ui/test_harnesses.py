@@ -15,6 +15,7 @@ import pytest_asyncio
 from sagagraph.access.login import Known
 from sagagraph.access.roles import Role
 from sagagraph.planning.background import in_processes
+from sagagraph.ui.html.harness_sheets import harness_sheets
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.server.routes import harnesses
@@ -187,6 +188,24 @@ async def test_an_example_is_explained_at_a_click_and_its_sheet_changes_the_file
     assert ("id: ODD" in changed.text, "id: AVAILABILITY" in changed.text) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("cell", "typed", "why"),
+    [
+        ("rule-1-what must hold", "replicas * cheese <= ", "ends where more is expected"),
+        ("rule-1-what must hold", "replicas * cheese <= 3", "cheese is neither a variable nor derived"),
+        ("variable-0-from", "[", "must be a number"),
+    ],
+)
+@in_loop
+@pytest.mark.quick
+async def test_a_cell_that_cannot_be_read_says_why_and_stays(ann: httpx2.AsyncClient, cell: str, typed: str, why: str) -> None:
+    entries = {each.name: each.value for sheet in harness_sheets(CLOUD) for _, cells in sheet.rows for (each,) in cells}
+    answer = await ann.post("/harness", data={"harness": CLOUD, **entries, cell: typed})
+    marked = re.findall(r'name="([^"]+)"[^>]*aria-invalid="true">.*?<small>([^<]*)</small>', answer.text, re.DOTALL)
+    assert (answer.status_code, [(name, why in told) for name, told in marked]) == (422, [(cell, True)]), marked
+    assert "No way out moves the limit of a FATAL rule" in answer.text
+
+
 def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_tries_a_way_out_and_signs(
     browser: Browser, server: Server
 ) -> None:
@@ -195,7 +214,8 @@ def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_tries_a_way_ou
     page.goto(f"{server.url}/harness")
     page.click("text=As a file, in YAML")
     page.fill("#harness", RAIN.replace("version: 1", "version: 7"))
-    page.click("text=Explain this file")
+    clicked = "button => { button.click(); return button.getAttribute('aria-busy') }"
+    assert page.get_by_text("Explain this file").evaluate(clicked) == "true"
     line = page.locator("svg.number-line")
     line.wait_for(timeout=PATIENCE_MS)
     assert line.locator("rect").count() == 2

@@ -181,3 +181,19 @@ def test_two_windows_show_the_same_and_each_domain_keeps_its_conversation(server
     assert one.until_asked() == first
     one.page.get_by_label("A reunion").check()
     one.until_said("Dinner at 6 pm at home")
+
+
+HEAD = """() => { const all = [...document.querySelectorAll('.sg-front h1')].filter(each => each.checkVisibility())
+  const box = all[0].getBoundingClientRect(); return [box.left, box.top, getComputedStyle(all[0]).fontSize] }"""
+
+
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 800}], ids=["phone", "desktop"])
+def test_the_head_stays_where_it_is_from_page_to_page_and_nothing_sticks_out(
+    server: Server, visit: OpenVisit, viewport: dict[str, int]
+) -> None:
+    person = visit(server.url, viewport=viewport)
+    first = person.page.evaluate(HEAD)
+    for path in ("/harness", "/board/jobshop", "/missions"):
+        person.page.goto(f"{server.url}{path}")
+        assert person.page.evaluate(HEAD) == first, path
+        assert person.page.evaluate("document.documentElement.scrollWidth") == viewport["width"], path

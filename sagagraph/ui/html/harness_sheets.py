@@ -15,8 +15,11 @@ _TRY: Final = "try"
 _VARIABLES: Final = ("name", "unit", "value", "from", "to", "may move")
 _RULES: Final = ("name", "what must hold", "severity")
 _SEVERITIES: Final = ("CRITICAL", "FATAL")
+_COLUMNS: Final = {"id": "name", "assertion": "what must hold", "domain": "from", "negotiable": "may move", "": "what must hold"}
+"""Where the parts of a file stand that are called otherwise there."""
 _WIDE: Final = {"what must hold": 36, "name": 20, "unit": 8, "value": 8, "from": 5, "to": 5}
 _MORE: Final = "The last row is for one more; one without a name is left out."
+_WEIGHED: Final = f"No way out moves the limit of a FATAL rule; it may move that of a CRITICAL one. {_MORE}"
 _DECIDED: Final = f"Without a value, a variable is decided within its bounds. {_MORE}"
 
 
@@ -29,7 +32,7 @@ def harness_sheets(text: str) -> tuple[Sheet, ...]:
     sheets = [_sheet("Variables", "variable", _VARIABLES, variables, _DECIDED)]
     if derived:
         sheets.append(_sheet("Derived", "derived", _RULES[:2], derived, ""))
-    return (*sheets, _sheet("Rules", "rule", _RULES, rules, _MORE))
+    return (*sheets, _sheet("Rules", "rule", _RULES, rules, _WEIGHED))
 
 
 def with_entries(text: str, form: Form) -> str:
@@ -51,6 +54,23 @@ def with_entries(text: str, form: Form) -> str:
     from sagagraph.harness.registry.yaml_file import yaml_text
 
     return yaml_text(document)
+
+
+def at_its_row(sheets: tuple[Sheet, ...], exc: InvalidInputError) -> tuple[tuple[Sheet, ...], str]:
+    """Return the sheets with a fault of their file at its cell, and what it says there; as it is, if it is not about a row."""
+    part, _, place = (exc.field or "").partition(".")
+    why = str(exc).removeprefix(f"{exc.field}: ")
+    for sheet in (each for each in sheets if each.title.casefold() == part):
+        for number, (_, cells) in enumerate(sheet.rows[:-1]):
+            called = cells[0][0].value
+            name = next((each for each in (called, str(number)) if f"{place}.".startswith(f"{each}.")), None)
+            if name is not None:
+                key = place[len(name) + 1 :]
+                column = _COLUMNS.get(key, key)
+                cell = next((cell for (cell,) in cells if cell.label == column), cells[0][0])
+                marked = tuple(each.marked(lambda field, at=cell.name: field.asking({at: why})) for each in sheets)  # type: ignore[misc]
+                return marked, f"{sheet.title}, {called}, {cell.label}: {why}"
+    return sheets, str(exc)
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -106,10 +126,13 @@ def _text(value: Any) -> str:
 
 
 def _value(text: str) -> Any:
-    """Return what a file would have there."""
+    """Return what a file would have there: text, if it is nothing else."""
     from sagagraph.harness.registry.yaml_file import read_yaml
 
-    return read_yaml(text, _FIELD) if text else None
+    try:
+        return read_yaml(text, _FIELD) if text else None
+    except InvalidInputError:
+        return text
 
 
 def _sheet(title: str, kind: str, columns: tuple[str, ...], rows: list[dict[str, str]], hint: str) -> Sheet:

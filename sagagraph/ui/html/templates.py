@@ -15,6 +15,7 @@ CSS: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
 LOOK_AGAIN: Final = (_FOLDER / "look_again.js").read_text(encoding="utf-8")
 CHOOSE: Final = (_FOLDER / "choose.js").read_text(encoding="utf-8")
 REQUEST: Final = (_FOLDER / "request.js").read_text(encoding="utf-8")
+BUSY: Final = (_FOLDER / "busy.js").read_text(encoding="utf-8")
 CSS_AROUND: Final = (_FOLDER / "around.css").read_text(encoding="utf-8")
 CSS_ALONE: Final = (_FOLDER / "alone.css").read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.planning.fields import Sheet
 from sagagraph.ui.html.front import page_alone
-from sagagraph.ui.html.harness_sheets import harness_sheets, with_entries
+from sagagraph.ui.html.harness_sheets import at_its_row, harness_sheets, with_entries
 from sagagraph.ui.pictures.regions import picture
 from sagagraph.ui.server.bounds import bounded, form_of
 from sagagraph.ui.server.routes.api import Json
@@ -81,6 +81,9 @@ async def _shown(
     try:
         sheets = await bounded(partial(harness_sheets, text), _SECONDS, field=_FIELD)
         said = await bounded(partial(explained, text, _SECONDS, drawn=True), _SECONDS, field=_FIELD) if explains else None
+    except InvalidInputError as exc:
+        sheets, why = at_its_row(sheets, exc)
+        problem = problem or why
     except SagaGraphError as exc:
         problem = problem or str(exc)
     moves = [each["moves"][0] for each in said.get("menu", ()) if len(each["moves"]) == 1] if said else []

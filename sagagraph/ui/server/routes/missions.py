@@ -13,12 +13,14 @@ from sagagraph.coordination.core.mission import Mission, Task
 from sagagraph.coordination.core.plan import MissionPlan
 from sagagraph.coordination.core.states import COLUMNS, RunState, TaskState
 from sagagraph.coordination.view import events_json, mission_json, task_json
-from sagagraph.errors import SagaGraphError, UnknownOperationError
+from sagagraph.errors import InvalidInputError, SagaGraphError, UnknownOperationError
+from sagagraph.planning.page import showcase_of
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.missions import Missions
 from sagagraph.ui.pictures.dependencies import dependency_graph
+from sagagraph.ui.pictures.lanes import lanes
 from sagagraph.ui.server.bounds import form_of
 from sagagraph.ui.server.routes.api import PREFIX, Body, Json
 from sagagraph.ui.visitors import Visitor, visitor_of
@@ -26,6 +28,16 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 
 _PAGE: Final = "/missions"
+_EXAMPLES: Final = (
+    "Research what the EU AI Act asks of our product",
+    "Compare PostgreSQL and SQLite for a small shop",
+    "Write a blog post about our new office",
+)
+_SHOWCASE: Final = showcase_of(
+    ("Researcher", (("Research", 0, 4), ("Analysis", 4, 7))),
+    ("Writer", (("Report", 7, 10),)),
+    ("Reviewer", (("Review", 10, 12),)),
+)
 router = APIRouter()
 
 
@@ -139,8 +151,8 @@ def _exact(given: Json) -> Json:
 
 
 @router.get(_PAGE, include_in_schema=False)
-async def front(request: Request) -> HTMLResponse:
-    return await _front(request)
+async def front(request: Request, goal: str = "") -> HTMLResponse:
+    return await _front(request, {"goal": goal[:4000]})
 
 
 @router.post(_PAGE, include_in_schema=False, response_model=None)
@@ -151,13 +163,24 @@ async def begun(request: Request) -> HTMLResponse | RedirectResponse:
         config = read_config({name: form[name] for name in ("max_cost_usd", "autonomy_mode") if form.get(name)})
         mission = await missions.begin(visitor_of(request), form.get("goal", "")[:4000], config)
     except SagaGraphError as exc:
-        return await _front(request, str(exc))
+        return await _front(request, form, exc)
     return RedirectResponse(f"{_PAGE}/{mission.id}", 303)
 
 
-async def _front(request: Request, problem: str = "") -> HTMLResponse:
-    found = await request.app.state.service.missions.all_of(visitor_of(request))
-    return page_alone(request, "missions", status_code=422 if problem else 200, missions=found, problem=problem)
+async def _front(request: Request, form: dict[str, str], exc: SagaGraphError | None = None) -> HTMLResponse:
+    missions: Missions = request.app.state.service.missions
+    visitor = visitor_of(request)
+    field = exc.field if isinstance(exc, InvalidInputError) else None
+    values: dict[str, Any] = {
+        "missions": await missions.all_of(visitor),
+        "kinds": await missions.kinds(visitor),
+        "examples": [each for each in _EXAMPLES if await missions.fits(visitor, each)],
+        "picture": lanes(_SHOWCASE),
+        "form": {"goal": "", "max_cost_usd": "", **form},
+        "field": field,
+        "problem": str(exc).removeprefix(f"{field}: ") if field == "goal" else str(exc or ""),
+    }
+    return page_alone(request, "missions", status_code=422 if exc else 200, **values)
 
 
 @router.get(f"{_PAGE}/{{mission_id}}", include_in_schema=False)
