@@ -21,6 +21,8 @@ OVER_AN_OCEAN: Final = 55
 FAR_KM: Final = 4500
 CLOSE_ENOUGH_TO_SUGGEST: Final = 65
 CLOSE_ENOUGH_TO_BE_A_MISSPELLING: Final = 82
+LONGEST_NAME: Final = 200
+"""Characters, with the state or country."""
 WELL_KNOWN: Final = 1500
 """This many cities, from the front of the provider's list, which begins with the biggest."""
 _BETWEEN_WORDS: Final = re.compile(r"[^\w]+")
@@ -101,8 +103,9 @@ class Gazetteer:
 
     def unknown(self, name: str) -> str:
         """Return one line for a person who named a city that does not exist here."""
-        in_country = [city.name for city in self.cities if name_key(city.country) == name_key(name)]
-        if in_country:
+        key = name_key(name)
+        if key in self._countries:
+            in_country = [city.name for city in self.cities if name_key(city.country) == key]
             return f"{name} is a country, with {', '.join(in_country[:5])}"
         close = self.suggestions(name)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
@@ -176,7 +179,7 @@ class Gazetteer:
         return frozenset(name_key(country) for country in {city.country for city in self.cities})
 
     def _similar(self, name: str, at_least: float, *, among: Mapping[str, City]) -> tuple[str, ...]:
-        hits = process.extract(name_key(name), among.keys(), scorer=fuzz.ratio, score_cutoff=at_least, limit=12)
+        hits = process.extract(name_key(name[:LONGEST_NAME]), among.keys(), scorer=fuzz.ratio, score_cutoff=at_least, limit=12)
         ranked = sorted(hits, key=lambda hit: (-hit[1], hit[0]))
         return tuple(dict.fromkeys(self._by_name[key].name for key, _, _ in ranked))[:3]
 

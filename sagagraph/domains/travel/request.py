@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.cities import LONGEST_NAME, Gazetteer
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Money
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import checked, shown
@@ -116,6 +116,7 @@ def _time_of_day(value: object) -> object:
 TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), PlainSerializer(lambda value: f"{value:%H:%M}", when_used="json")]
 Day = Annotated[date, BeforeValidator(_iso_day)]
 Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_PARTY)]
+CityName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 StarCount = Annotated[int, Field(strict=True, ge=1, le=5)]
 
 
@@ -167,7 +168,7 @@ def _default_of(model: Lean, name: str) -> Any:
 class Stop(Lean, frozen=True, extra="forbid"):
     later = frozenset({"stars"})
 
-    city: str = Field(min_length=1)
+    city: CityName
     nights: int = Field(strict=True, ge=0, le=LONGEST_STAY)
     """None: a visit that ends on the day on which it begins, or the end of a trip that goes one way."""
     stars: Stars | None = None
@@ -208,7 +209,7 @@ class TrainIf(BaseModel, frozen=True, extra="forbid"):
 
     landed_before: TimeOfDay
     """Anything before 04:00 is later than any such hour: it belongs to the previous night."""
-    to: str | None = None
+    to: CityName | None = None
     """Where the train goes; None: this applies to every train that follows a flight."""
 
     @field_validator("landed_before")
@@ -231,11 +232,11 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
         {"children", "by", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed", "late"}
     )
 
-    origin: str = Field(min_length=1)
+    origin: CityName
     """The same as the only stop, and one way: only a hotel is booked."""
     stops: tuple[Stop, ...] = Field(min_length=1, max_length=MOST_STOPS)
     """In the order of travel, unless any order will do."""
-    return_to: str | None = Field(default_factory=lambda data: data.get("origin"), validate_default=True)
+    return_to: CityName | None = Field(default_factory=lambda data: data.get("origin"), validate_default=True)
     """Where the last journey goes; None: one way, the trip ends at the last stop."""
     window: Window | None = None
     """The whole trip lies within it, first departure and last arrival included."""

@@ -17,6 +17,7 @@ from sagagraph.domains.travel.request import (
     TripRequest,
     Weekday,
     Window,
+    checked_request,
     parse_request,
 )
 from sagagraph.errors import InvalidInputError
@@ -204,6 +205,11 @@ def test_a_long_value_does_not_flood_the_line(cities: Gazetteer) -> None:
         parse(cities, origin="x\n" * 5000)
     assert len(str(caught.value)) < 200
     assert "\n" not in str(caught.value)
+
+
+def test_no_name_of_a_city_is_longer_than_any_city_has() -> None:
+    with pytest.raises(InvalidInputError, match=r"^stops\[0\]\.city: .*at most 200 characters"):
+        checked_request({"origin": "Boston", "stops": [{"city": "x" * 201, "nights": 2}], "depart": "2025-06-05"})
 
 
 def test_every_day_that_leaves_room_for_the_nights_may_begin_the_trip() -> None:
