@@ -259,6 +259,10 @@ class Page:
     """Lists from which fields suggest values."""
     plans_quickly: bool = False
     """Whether a change is tried out before it is made, so that the plan that stands is not lost to one that cannot be had."""
+    rows_have_names: bool = False
+    """Whether a row of a table is known by its name, so that two readings of a text are one table: what a model has read is
+    filled in over what the rules have, and their other rows stay.
+    """
     form: type[BaseModel] | None = None
     """The request's model, from which a page without fields of its own has its board."""
     desk: FaultDesk | None = None
@@ -303,8 +307,10 @@ class Page:
         """Tell whether these words state a value that a model has read in them."""
         return stated(anchor, value, quote)
 
-    def beside(self, ours: Known, theirs: Known, touched: frozenset[str]) -> Known:
-        """Return what the model has read, with what the rules have read of whatever it has not `touched`."""
+    def beside(self, before: Known, ours: Known, theirs: Known, touched: frozenset[str]) -> Known:  # noqa: ARG002
+        """Return what the model has read, with what the rules have read of whatever it has not `touched`. `before`: what was
+        known before.
+        """
         return {**ours, **{name: value for name, value in theirs.items() if name in touched}}
 
     async def checked(self, request: Json) -> Json:

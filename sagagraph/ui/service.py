@@ -30,6 +30,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.operating.meters import Meters
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible, Json, Proposal
+from sagagraph.planning.models.llm import ChatModel
 from sagagraph.planning.monitor import MONITOR, latest, watched
 from sagagraph.planning.page import Disruption, Download, Draft, Page
 from sagagraph.planning.remedies import remedies_for
@@ -502,6 +503,8 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
     would leave the store's file locked.
     """
     bell, meters, model, limits = Bell(), Meters(), model_of(settings), limits_of(settings)
+    if isinstance(model, ChatModel):
+        model.open()  # it takes seconds, which nobody waits for yet
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, [bell, meters], create=True))
         pages = await stack.enter_async_context(open_pages(settings, engine.store))

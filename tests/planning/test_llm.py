@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -16,8 +17,8 @@ import pytest
 from sagagraph.context.model import Answer, Prices, Question
 from sagagraph.context.quoting import Quoted
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
-from sagagraph.planning.models.llm import init_model
-from tests.support.models import Asked, Drop, Hang, ModelServer, Refuse, Say, Status, StopShort, Text
+from sagagraph.planning.models.llm import ChatModel, init_model
+from tests.support.models import Asked, Drop, Flood, Hang, ModelServer, Refuse, Say, Status, StopShort, Text
 from tests.support.models.script import Step
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
@@ -37,6 +38,8 @@ QUESTION = Question("Choose.", Quoted({"offers": ["a", "b"]}, "nonce"), SCHEMA, 
 async def answered(provider: str, *script: Step, keys: Iterable[str] = (), **options: Any) -> tuple[Answer, list[Asked]]:
     with ModelServer(script, keys=keys) as server:
         model = init_model(f"{provider}:m", environment=server.environment(KEY), **{"time_limit_s": 20.0, **options})
+        assert isinstance(model, ChatModel)
+        await asyncio.wrap_future(model.open())  # a slow machine's time, not the provider's
         return await model.answer(QUESTION), server.asked
 
 
@@ -66,7 +69,7 @@ async def test_the_schema_the_limit_and_the_key_are_sent(provider: str) -> None:
     assert asked.headers["authorization"] == f"Bearer {KEY}"
 
 
-OUTAGES = {
+OUTAGES: dict[str, tuple[Step, str]] = {
     "a refused key": (Status(401), "is refused (HTTP 401)"),
     "a forbidden key": (Status(403), "is refused (HTTP 403)"),
     "no credit": (Status(402), "no credit"),
@@ -77,7 +80,7 @@ OUTAGES = {
     "an overload": (Status(529), "outage"),
     "a connection that is cut": (Drop(), "cannot be reached"),
 }
-UNUSABLE = {
+UNUSABLE: dict[str, tuple[Step, str]] = {
     "a refusal": (Refuse(), "refused to answer"),
     "an answer cut short": (StopShort(), "stopped in the middle"),
     "prose": (Text("Sure! Here is your plan:"), "not JSON"),
@@ -121,6 +124,65 @@ async def test_a_provider_that_hangs_is_left_after_the_time_limit(provider: str,
     async with asyncio.timeout(30):  # a slow machine's time, not the provider's
         with pytest.raises(ModelError, match=r"no answer within 0\.6 s"):
             await answered(provider, Hang(60, drips), time_limit_s=0.6)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "step", [Text("x" * 20_000_000), Say({"offers": ["x" * 300_000]}), Flood()], ids=["prose", "JSON", "endless"]
+)
+async def test_an_answer_longer_than_any_of_use_is_not_read_to_its_end(provider: str, step: Step) -> None:
+    with pytest.raises(UnusableAnswerError, match=f"^{provider}:m answered more than 262,144 bytes$"):
+        await answered(provider, step)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 200_000, '{"offers": ["' + "x" * 200_000, "[" * 200_000, '{"offers": [' + "1," * 100_000],
+    ids=["prose", "half a text", "brackets", "half a list"],
+)
+async def test_a_long_answer_that_is_no_json_takes_no_time(provider: str, text: str) -> None:
+    with pytest.raises(UnusableAnswerError, match="not JSON"):
+        await answered(provider, Text(text))
+
+
+FIRST_QUESTION = """
+import asyncio, json, time
+from tests.planning.test_llm import QUESTION, init_model
+
+async def main():
+    model, slowest = init_model("openai:m", time_limit_s=0.5), 0.0
+    begun = time.monotonic()
+    asked = asyncio.create_task(model.answer(QUESTION))
+    while not asked.done():
+        before = time.monotonic()
+        await asyncio.sleep(0.01)
+        slowest = max(slowest, time.monotonic() - before)
+    print(json.dumps([time.monotonic() - begun, slowest]))
+    asked.exception()
+
+asyncio.run(main())
+"""
+
+
+def test_the_first_question_takes_no_longer_than_the_limit_and_holds_up_nobody() -> None:
+    with ModelServer([Say({"offers": []})]) as server:
+        environment = {**os.environ, **server.environment()}
+        command = [sys.executable, "-c", FIRST_QUESTION]
+        told = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    took, slowest = json.loads(told.stdout)
+    assert took < 2, "0.5 s, and a slow machine's time"
+    assert slowest < 1.5
+
+
+async def test_a_client_that_could_not_be_opened_is_opened_by_the_next_question() -> None:
+    with ModelServer([Say({"offers": ["a"]})]) as server:
+        environment = {**server.environment(), "OPENAI_API_KEY": ""}
+        model = init_model("openai:m", environment=environment, time_limit_s=20)
+        with pytest.raises(ModelError, match="no key is set"):
+            await model.answer(QUESTION)
+        environment["OPENAI_API_KEY"] = KEY
+        assert (await model.answer(QUESTION)).content == {"offers": ["a"]}
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from sagagraph.domains.reunion.page.page import ReunionPage
 from sagagraph.domains.travel.request import Direct
-from sagagraph.errors import ModelError, UnusableAnswerError
+from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
 from sagagraph.planning.models.anchors import Anchor, stated
+from sagagraph.planning.models.reading import listed
 from sagagraph.planning.page import Draft
 from tests.language.openings.reading import page_of
 from tests.support.scripted_model import Scripted
@@ -91,6 +93,96 @@ def test_a_day_in_a_muddle_becomes_a_typed_request_with_what_follows_from_it() -
     assert (problem["goals"][0]["by"], refused(draft)) == ("18:00", "")
 
 
+DAY = "Marie lands at JFK at 3 pm. Tom has a car and is at home. Everybody has to be at home by 6 pm."
+TOM_AT_SIX = (("people[0].name", "Tom", "Tom"), ("people[0].from", "06:00", "by 6 pm"))
+
+
+def table(draft: Draft, kind: str, *cells: str) -> list[tuple[Any, ...]]:
+    problem = draft.request["problem"] if draft.request else draft.partial
+    return [tuple(row.get(cell) for cell in cells) for row in problem[kind]]
+
+
+@pytest.mark.parametrize("number", [0, 1, 7])
+def test_rows_that_only_the_rules_have_read_stay_whatever_number_the_model_gives_the_others(number: int) -> None:
+    draft = heard("reunion", DAY, slots(*((name.replace("0", str(number)), *rest) for name, *rest in TOM_AT_SIX)))
+    assert table(draft, "people", "name", "place", "from") == [("Marie", "JFK", "15:00"), ("Tom", "Home", "06:00")]
+    assert table(draft, "vehicles", "name", "drivers") == [("Tom's car", ["Tom"])]
+    assert table(draft, "goals", "people", "place", "by") == [("all", "Home", "18:00")]
+    assert (refused(draft), draft.others, draft.by) == ("", {}, "fake:parrot")
+
+
+def test_a_cell_that_both_have_read_has_the_model_s_value_and_the_rules_one_click_beside_it() -> None:
+    told = [
+        ("people[0].name", "Maria", "Marie lands"),
+        ("people[0].from", "18:00", "by 6 pm"),
+        ("goals[0].place", "JFK", "at JFK"),
+    ]
+    draft = heard("reunion", DAY, slots(*told))
+    assert table(draft, "people", "name", "from") == [("Maria", "18:00"), ("Tom", None)]
+    assert draft.others == {"people[0].name": "Marie", "people[0].from": "15:00", "goals[0].place": "Home"}
+    page = page_of("reunion")
+    assert {each.name: each.other for each in listed(page.fields(draft)) if each.other} == draft.others
+    back = asyncio.run(page.with_field(draft.known, "people[0].from", draft.others["people[0].from"]))
+    assert table(back, "people", "name", "from")[0] == ("Maria", "15:00")
+
+
+def test_what_rules_and_model_have_read_of_a_day_that_is_known_is_one_table_without_the_row_that_one_takes_away() -> None:
+    known = "Sarah is at home. James lands at BOS at 1 pm. Tom drives from New York at 11. Everybody must be at home by 18:00."
+    text = "James is not coming, and Uncle Bob is at home. Ann is in Boston."
+    told = [("people[3].name", "Uncle", "Uncle"), ("people[3].place", "Home", "at home"), ("people[1]", "", "James")]
+    draft = heard("reunion", text, slots(*told), known=known)
+    people = [("Sarah", "Home"), ("Tom", "New York"), ("Uncle", "Home"), ("Ann", "Boston")]
+    assert table(draft, "people", "name", "place") == people
+    assert draft.others == {"people[2].name": "Uncle Bob"}
+    assert "BOS" in draft.request["problem"]["places"]
+
+
+@pytest.mark.parametrize("who", ["all", "everybody", "Everyone"])
+def test_everybody_has_to_be_there_is_a_goal_of_nobody_in_particular(who: str) -> None:
+    told = [("goals[0].people", who, "Everybody has"), ("goals[0].place", "Home", "at home"), ("goals[0].by", "18:00", "by 6 pm")]
+    draft = heard("reunion", DAY, slots(("people[0].name", "Tom", "Tom has"), *told))
+    assert table(draft, "goals", "people", "place", "by") == [("all", "Home", "18:00")]
+    assert (refused(draft), draft.questions) == ("", ())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("goals[0].people", "JFK", "at JFK"),
+        ("goals[0].people", "Tom, JFK", "at JFK at 3 pm. Tom"),
+        ("people[0].name", "Everybody", "Everybody"),
+        ("vehicles[0].drivers", "Everybody", "Everybody"),
+        ("tasks[0].who", "Marie", "Marie"),
+        ("people[5].from", "15:00", "at 3 pm"),
+    ],
+)
+@pytest.mark.parametrize("text", [DAY, DAY.replace("Everybody has", "We all, Everybody, somehow have")], ids=["whole", "muddled"])
+def test_what_the_page_does_not_take_is_named_and_changes_nothing(wrong: tuple[str, str, str], text: str) -> None:
+    ruled = heard("reunion", text, [])
+    draft = heard("reunion", text, slots(wrong))
+    assert refused(draft).startswith("Left out, because it does not fit here: ")
+    assert wrong[1] in refused(draft)
+    assert (draft.known, draft.request) == (ruled.known, ruled.request)
+
+
+def test_values_that_do_not_fit_each_other_are_named_and_leave_the_rules_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise InvalidInputError("Tom is there twice", field="people")
+
+    monkeypatch.setattr(ReunionPage, "beside", refuse)
+    draft = heard("reunion", DAY, slots(*TOM_AT_SIX))
+    assert draft.request == heard("reunion", DAY, []).request
+    assert refused(draft) == ("Left out, because it does not fit here: what fake:parrot has read (people: Tom is there twice).")
+
+
+def test_who_drives_is_the_driver_of_the_car_that_is_called_theirs() -> None:
+    told = slots(
+        ("people[0].name", "Zoe", "Zoe"), ("people[0].drives", "yes", "Zoe"), ("vehicles[0].name", "Zoe's car", "Zoe's car")
+    )
+    draft = heard("reunion", "hm, Zoe, Zoe's car, somehow, xyzzy", told)
+    assert table(draft, "vehicles", "name", "drivers") == [("Zoe's car", ["Zoe"])]
+
+
 def test_the_model_that_reads_is_told_what_it_may_fill_in_and_nobodys_address(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Scripted({"slots": []})
     page: Any = page_of("reunion", model)
@@ -119,7 +211,7 @@ def test_a_meal_in_another_language_becomes_a_typed_request() -> None:
     draft = heard("meal", "Wir wollen Lentil soup und pizza, um halb acht, zwei Köche", told)
     request = draft.request
     assert ([each["recipe"] for each in request["recipes"]], request["dinner"], request["cooks"]) == (["Lentil-Soup"], "19:30", 2)
-    assert refused(draft).startswith("Left out, because your words do not say it: recipe Pizza: yes")
+    assert refused(draft).startswith("Left out, because it does not fit here: recipe Pizza: yes")
 
 
 def test_a_domain_of_somebody_elses_is_read_by_its_own_request_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -419,6 +419,30 @@ async def test_a_model_that_is_down_or_says_nonsense_loses_nothing_that_was_said
         assert "a-secret-key" not in all_said(first)
 
 
+TWO = "Marie lands at JFK at 3 pm. Tom has a car and is at home. Everybody has to be at home by 6 pm."
+
+
+async def test_what_a_model_has_read_of_a_table_takes_nothing_from_what_the_rules_have(tmp_path: Path) -> None:
+    told = [("people[0].name", "Marie", "Marie lands"), ("people[0].from", "03:00", "at 3 pm")]
+    found = Say({"slots": [dict(zip(("field", "value", "quote"), each, strict=True)) for each in told]})
+    async with with_model(tmp_path, found, Status(503, "down")) as (service, _server):
+        scene = await Chat(service, "reunion").say(TWO)
+        assert status(scene) == "awaiting_approval"
+        draft = scene.conversation.draft
+        assert [(each["name"], each.get("from")) for each in draft.known.problem["people"]] == [("Marie", "03:00"), ("Tom", None)]
+        assert draft.others == {"people[0].from": "15:00"}
+
+
+async def test_a_model_that_names_everybody_or_a_stranger_fails_no_message(tmp_path: Path) -> None:
+    told = [("goals[0].people", "everybody", "Everybody has"), ("goals[1].people", "JFK", "at JFK")]
+    found = Say({"slots": [dict(zip(("field", "value", "quote"), each, strict=True)) for each in told]})
+    async with with_model(tmp_path, found, Status(503, "down")) as (service, _server):
+        scene = await Chat(service, "reunion").say(TWO)
+        assert status(scene) == "awaiting_approval"
+        assert [each["people"] for each in scene.conversation.draft.known.problem["goals"]] == ["all"]
+        assert "Left out, because it does not fit here: goals people: JFK." in all_said(scene)
+
+
 async def test_a_trip_is_understood_by_the_rules_when_the_model_is_down(tmp_path: Path) -> None:
     async with with_model(tmp_path, Status(503, "down")) as (service, _server):
         scene = await Chat(service).say("From Boston to Lisbon for 5 nights")

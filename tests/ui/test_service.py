@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import ConflictError, NotAllowedError, ProviderError, ProviderMismatchError
+from sagagraph.planning.models.llm import ChatModel
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
@@ -111,6 +112,13 @@ async def test_open_sagas_are_picked_up_and_one_that_waits_for_a_person_goes_on_
     saga = await planned(service)
     assert saga.id in await service.pick_up()
     assert status_of(await quiet(service, saga.id)).value == "awaiting_approval"
+
+
+async def test_the_client_of_a_model_is_opened_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(ChatModel, "open", lambda model: opened.append(model.name))
+    async with open_service(Settings(store=f"sqlite:///{tmp_path / 'saga.db'}", model="openai:m")):
+        assert opened == ["openai:m"]
 
 
 async def test_rule_2a_a_saga_of_another_provider_is_left_alone_and_it_is_said_why(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Language models through LangChain: OpenAI, Anthropic, and any server that speaks OpenAI's protocol.
 
-The SDKs take seconds to import, so that waits until the first question. What a provider says about a failure is never
-repeated: it can hold the key that it was sent.
+The SDKs take seconds to import, so that happens in a thread, and not before it is asked for. What a provider says about a failure
+is never repeated: it can hold the key that it was sent.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.context.model import Answer, Model, Prices, Question, Usage
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_S: Final = 10.0
 """Seconds for one answer, from the question to its last byte."""
+LONGEST_ANSWER_B: Final = 256 * 1024
+"""Bytes of an answer, with all that a provider sends along: 32 for each of the 8192 tokens that the longest may have."""
 _STOPPED_SHORT: Final = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 _REFUSED: Final = frozenset({"content_filter", "refusal"})
 
@@ -39,14 +43,28 @@ class _Provider:
     options: Mapping[str, Any]
     method: str
     """The method of structured output."""
+    http: str
+    """The attribute of the chat model that is its HTTP client."""
 
 
 _PROVIDERS: Final[Mapping[str, _Provider]] = {
     "openai": _Provider(
-        "langchain_openai", "ChatOpenAI", "OPENAI_API_KEY", "OPENAI_BASE_URL", {"use_responses_api": False}, "json_schema"
+        "langchain_openai",
+        "ChatOpenAI",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        {"use_responses_api": False},
+        "json_schema",
+        "root_async_client._client",
     ),
     "anthropic": _Provider(
-        "langchain_anthropic", "ChatAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", {}, "function_calling"
+        "langchain_anthropic",
+        "ChatAnthropic",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        {},
+        "function_calling",
+        "_async_client._client",
     ),
 }
 
@@ -86,14 +104,16 @@ class ChatModel:
     prices: Prices | None
     environment: Mapping[str, str]
     clock: Callable[[], float]
-    chat: BaseChatModel | None = None
+    opening: Future[BaseChatModel] | None = None
 
     async def answer(self, question: Question) -> Answer:
-        chat = self._opened()
         begun = self.clock()
         try:
             async with asyncio.timeout(self.time_limit_s):
+                chat = await asyncio.shield(asyncio.wrap_future(self.open()))
                 message = await self._asked(chat, question)
+        except ModelError:
+            raise
         except Exception as exc:  # noqa: BLE001 - whatever breaks in an SDK is an outage of the model
             # The cause is left out: a provider's words about a refused key may contain that key.
             raise self._failure(exc) from None
@@ -105,43 +125,50 @@ class ChatModel:
         except UnusableAnswerError as exc:
             raise UnusableAnswerError(str(exc), usage=usage) from None
 
+    def open(self) -> Future[BaseChatModel]:
+        """Begin to open the client in a thread, unless that was done and has not failed."""
+        if self.opening is None or (self.opening.done() and self.opening.exception() is not None):
+            thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
+            self.opening = thread.submit(self._opened)
+            thread.shutdown(wait=False)
+        return self.opening
+
     def _opened(self) -> BaseChatModel:
-        if self.chat is None:
-            provider = self.provider
-            key = self.environment.get(provider.key, "")
-            if not key.strip():
-                raise ModelError(
-                    f"{self.name}: no key is set: set {provider.key}, or unset SAGAGRAPH_MODEL to plan without a model"
-                )
-            try:
-                make = getattr(importlib.import_module(provider.package), provider.chat_model)
-            except ImportError:
-                raise ModelError(f"{self.name}: {provider.package} is not installed: pip install 'sagagraph[llm]'") from None
-            address = {"base_url": url} if (url := self.environment.get(provider.base_url)) else {}
-            self.chat = make(
-                model=self.model,
-                api_key=key,
-                max_retries=0,
-                timeout=self.time_limit_s,
-                # LangChain shares one connection pool in the process: a pooled connection would outlive its event loop.
-                default_headers={"Connection": "close"},
-                **address,
-                **provider.options,
-            )
-        return self.chat
+        provider = self.provider
+        key = self.environment.get(provider.key, "")
+        if not key.strip():
+            raise ModelError(f"{self.name}: no key is set: set {provider.key}, or unset SAGAGRAPH_MODEL to plan without a model")
+        try:
+            make = getattr(importlib.import_module(provider.package), provider.chat_model)
+        except ImportError:
+            raise ModelError(f"{self.name}: {provider.package} is not installed: pip install 'sagagraph[llm]'") from None
+        address = {"base_url": url} if (url := self.environment.get(provider.base_url)) else {}
+        chat: BaseChatModel = make(
+            model=self.model,
+            api_key=key,
+            max_retries=0,
+            timeout=self.time_limit_s,
+            # LangChain shares one connection pool in the process: a pooled connection would outlive its event loop.
+            default_headers={"Connection": "close"},
+            **address,
+            **provider.options,
+        )
+        attrgetter(provider.http)(chat).event_hooks = {"response": [_shorten]}
+        return chat
 
     async def _asked(self, chat: BaseChatModel, question: Question) -> AIMessage:
         from langchain_core.messages import HumanMessage, SystemMessage
 
         # The limit is set on a copy: structured output does not accept it as an option everywhere.
         limited = chat.model_copy(update={"max_tokens": question.max_tokens})
-        asking = limited.with_structured_output(dict(question.schema), method=self.provider.method, include_raw=True)
-        answered: Any = await asking.ainvoke([SystemMessage(question.instructions), HumanMessage(question.data.text)])
+        asking: Any = limited.with_structured_output(dict(question.schema), method=self.provider.method, include_raw=True)
+        # Its second step is a parser that takes the square of the length of what is no JSON, and that nothing can interrupt.
+        answered = await asking.first.ainvoke([SystemMessage(question.instructions), HumanMessage(question.data.text)])
         message: AIMessage = answered["raw"]
         return message
 
     def _content(self, message: AIMessage) -> Any:
-        """Return the model's answer, read strictly: LangChain's own parser would complete a truncated one."""
+        """Return the model's answer, read strictly."""
         reason = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason")
         if reason in _STOPPED_SHORT:
             raise UnusableAnswerError(f"{self.name} stopped in the middle of its answer ({reason})")
@@ -156,6 +183,8 @@ class ChatModel:
 
     def _failure(self, exc: Exception) -> ModelError:
         """Put a failure into our own words."""
+        if any(isinstance(each, _TooLongError) for each in _causes(exc)):  # an SDK takes it for a broken connection
+            return UnusableAnswerError(f"{self.name} answered more than {LONGEST_ANSWER_B:,} bytes")
         kind, status = type(exc).__name__, getattr(exc, "status_code", None)
         if isinstance(exc, TimeoutError) or "Timeout" in kind:
             return ModelError(f"{self.name}: no answer within {self.time_limit_s:g} s; try again later")
@@ -184,3 +213,28 @@ class ChatModel:
 
 def _no_number(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
+
+
+def _causes(exc: BaseException | None) -> Iterator[BaseException]:
+    while exc is not None:
+        yield exc
+        exc = exc.__cause__
+
+
+class _TooLongError(Exception):
+    """Raised where an answer is longer than any that is of use."""
+
+
+async def _shorten(response: Any) -> None:  # of httpx or httpx2, as the SDK has it
+    """End the reading of an answer where it is longer than any that is of use."""
+    read = response.aiter_bytes
+
+    async def parts() -> AsyncIterator[bytes]:
+        length = 0
+        async for part in read():
+            length += len(part)
+            if length > LONGEST_ANSWER_B:
+                raise _TooLongError
+            yield part
+
+    response.aiter_bytes = parts

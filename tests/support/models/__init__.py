@@ -6,7 +6,7 @@
 `server.asked` has every request; `server.left` what is left of the script. When the script is over, it answers 503.
 """
 
-from tests.support.models.script import Asked, Drop, Hang, Refuse, Say, Status, StopShort, Text
+from tests.support.models.script import Asked, Drop, Flood, Hang, Refuse, Say, Status, StopShort, Text
 from tests.support.models.server import ModelServer
 
-__all__ = ["Asked", "Drop", "Hang", "ModelServer", "Refuse", "Say", "Status", "StopShort", "Text"]
+__all__ = ["Asked", "Drop", "Flood", "Hang", "ModelServer", "Refuse", "Say", "Status", "StopShort", "Text"]

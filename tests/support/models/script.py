@@ -90,9 +90,14 @@ class Hang:
 
 
 @dataclass(frozen=True, slots=True)
+class Flood:
+    """An answer that never ends, as fast as it is read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
     """The connection is closed without an answer."""
 
 
-Move = Say | CallTools | Text | StopShort | Refuse | Status | Hang | Drop
+Move = Say | CallTools | Text | StopShort | Refuse | Status | Hang | Flood | Drop
 Step = Move | Callable[[Asked], Move]

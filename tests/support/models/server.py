@@ -6,11 +6,12 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from tests.support.models import wire
-from tests.support.models.script import Asked, Drop, Hang, Move, Status, Step
+from tests.support.models.script import Asked, Drop, Flood, Hang, Move, Status, Step
 
 _DRIP_S = 0.2
 
@@ -98,10 +99,21 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case Hang(seconds, drips):
                 self._hang(seconds, drips)
+            case Flood():
+                self._flood()
             case Status(code, message):
                 self._send(code, wire.error(asked, code, message.format(key=key_of(asked))))
             case told:
                 self._send(200, wire.answer(asked, told))
+
+    def _flood(self) -> None:
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        with suppress(OSError):
+            while not self.provider.wait(0):
+                self.wfile.write(b" " * 65_536)
 
     def _send(self, code: int, told: Mapping[str, Any]) -> None:
         data = json.dumps(told).encode()
@@ -109,7 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        with suppress(OSError):  # whoever asked does not read to the end
+            self.wfile.write(data)
 
     def _hang(self, seconds: float, drips: bool) -> None:
         self.close_connection = True

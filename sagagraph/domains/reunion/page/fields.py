@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from sagagraph.domains.reunion.completion import EVERYBODY, unknown_ways
-from sagagraph.domains.reunion.page.model_reading import WAY
+from sagagraph.domains.reunion.page.model_reading import ALL_OF_THEM, WAY
 from sagagraph.domains.reunion.parsing import moment_in
 from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.transcript import WHOSE, Filled
@@ -101,7 +101,7 @@ def _show_watched(row: Json, _key: str) -> str:
 
 
 def _put_who(row: Json, key: str, value: str) -> None:
-    row[key] = EVERYBODY if value == EVERYBODY else value.split(", ")
+    row[key] = EVERYBODY if value.casefold() in ALL_OF_THEM else value.split(", ")
 
 
 def _put_stand(row: Json, key: str, value: str) -> None:
@@ -282,12 +282,35 @@ def with_value(before: Filled, name: str, value: str) -> Filled:
     return Filled(problem=told, assumed={field: why for field, why in assumed.items() if not field.startswith(_ROADS)})
 
 
+def without_left_places(board: Filled, read: Filled, before: Filled) -> Filled:
+    """Return the board without places that are new in what was `read`, and where nobody and nothing is any more."""
+    left = _places_named(read.problem) - _places_named(board.problem) - before.problem["places"].keys()
+    places = {name: words for name, words in board.problem["places"].items() if name not in left}
+    return board.model_copy(update={"problem": {**board.problem, "places": places}})
+
+
+def _places_named(held: Any) -> set[str]:
+    """Return the places that rows name, and the ends of ways whose duration is told."""
+    if isinstance(held, list):
+        return {name for each in held for name in _places_named(each)}
+    if not isinstance(held, dict):
+        return set()
+    ends = {end for row in held.get(_ROADS, ()) for end in row[:2]}
+    own = {held["place"]} if isinstance(held.get("place"), str) else set()
+    return own | ends | {name for each in held.values() for name in _places_named(each)}
+
+
 def with_cars(before: Filled) -> Filled:
     """Return what is filled in with a car for everybody who is said to drive, and of whose car nobody has spoken."""
     told = deepcopy(before.problem)
     driven = {name for car in told["vehicles"] for name in car.get("drivers") or ()}
+    named = {car["name"]: car for car in told["vehicles"]}
     for person in told["people"]:
-        if person.get("drives") and person["name"] not in driven:
+        if not person.get("drives") or person["name"] in driven:
+            continue
+        if (own := named.get(f"{person['name']}'s car")) is not None:
+            own["drivers"] = own.get("drivers") or [person["name"]]
+        else:
             told["vehicles"].append({"name": f"{person['name']}'s car", "drivers": [person["name"]]})
     return Filled(problem=told, assumed=before.assumed)
 
@@ -316,6 +339,12 @@ def _write(listed: Json, kind: str, number: int, key: str, value: str) -> None:
         raise InvalidInputError(f"“{value[:60]}” is no time such as 18:30", field=key)
     if column.widget is Widget.NUMBER and value and not (value.isdecimal() and int(value) >= int(column.least)):
         raise InvalidInputError(f"“{value[:60]}” is not a whole number from {column.least} on", field=key)
+    if key == "name" and value.casefold() in ALL_OF_THEM:
+        raise InvalidInputError(f"“{value}” is no name", field=key)
+    if column.of == "people" and value.casefold() not in (*dict(column.choices), *ALL_OF_THEM * (kind == "goals")):
+        strangers = [name for name in value.split(", ") if name not in _names(listed, "people")]
+        if strangers:
+            raise InvalidInputError(f"nobody is called “{strangers[0][:60]}”", field=key)
     if is_new:
         listed[kind].append(deepcopy(_NEW[kind]))
     if column.of == "places" and value and value not in _names(listed, "places"):

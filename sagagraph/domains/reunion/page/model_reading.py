@@ -37,6 +37,8 @@ SLOTS: Final = (
     Slot("goals[N].by", Anchor.TIME, "by when they have to be there"),
     Slot("travel_minutes *", Anchor.MINUTES, f"how long one drives; the name ends in two places, like Home{WAY}Airport"),
 )
+ALL_OF_THEM: Final = (EVERYBODY, "everybody", "everyone")
+"""What means everybody, where people are named."""
 _OURS: Final = re.compile(r"(?:'s)? (?:house|home|car|flat)$", re.IGNORECASE)
 """Words that are put into a name."""
 _MEANT: Final = {
@@ -49,7 +51,7 @@ def is_named(value: str, quote: str) -> bool:
     """Tell whether the words name all of these; of a way, one end: the other one may be `there`."""
     if WAY in value:
         return any(is_named(each, quote) for each in value.split(WAY))
-    return value == EVERYBODY or all(_is_one_named(each, quote) for each in value.split(", "))
+    return value.casefold() in ALL_OF_THEM or all(_is_one_named(each, quote) for each in value.split(", "))
 
 
 def _is_one_named(value: str, quote: str) -> bool:

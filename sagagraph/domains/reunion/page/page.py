@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import fields_of, with_cars, with_value
+from sagagraph.domains.reunion.page.fields import fields_of, with_cars, with_value, without_left_places
 from sagagraph.domains.reunion.page.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
@@ -58,6 +58,7 @@ _HAPPENED = "happened"
 class ReunionPage(Page):
     domain: Reunion
     title = "A reunion"
+    rows_have_names = True
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
     change = "dinner at 7 instead"
     supposition = "what if James is an hour late?"
@@ -107,9 +108,9 @@ class ReunionPage(Page):
     def states(self, anchor: Anchor, value: str, quote: str) -> bool:
         return is_named(value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
 
-    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> Filled:  # noqa: ARG002 - all of it is one board
-        """Return the model's reading alone: the rules read a reunion as a whole, or not at all."""
-        return with_cars(theirs)
+    def beside(self, before: Any, ours: Any, theirs: Any, touched: frozenset[str]) -> Filled:  # noqa: ARG002
+        """Return the model's reading, which was filled in over the rules', without places where only the rules had anybody."""
+        return with_cars(without_left_places(theirs, ours, before or EMPTY))
 
     async def checked(self, request: Any) -> Any:
         fields = request if "problem" in request else {"problem": request}
@@ -125,7 +126,8 @@ class ReunionPage(Page):
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         told = draft.partial or (as_json(parse_request(draft.request).problem) if draft.request else EMPTY.problem)
         asked = dict(zip(draft.missing, draft.questions, strict=True))
-        return fields_of(told, asked, draft.assumed, has_mail=self.domain.sends_mail)
+        parts = fields_of(told, asked, draft.assumed, has_mail=self.domain.sends_mail)
+        return tuple(part.marked(lambda field: field.beside(draft.others)) for part in parts)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
         return self._draft(with_value(known or EMPTY, name, value))

@@ -118,7 +118,7 @@ class TravelPage(p.Page):
     def states(self, anchor: Anchor, value: str, quote: str) -> bool:
         return is_named(self.domain.cities, value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
 
-    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> PartialRequest:
+    def beside(self, before: Any, ours: Any, theirs: Any, touched: frozenset[str]) -> PartialRequest:  # noqa: ARG002
         return together(ours, theirs, touched)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
