@@ -372,15 +372,14 @@ def _spread(ends: Sequence[tuple[Rough, ...]], order: str) -> int:
 
 def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[Expression], order: str) -> Rough:
     """Return the one reading; `the 5th` is of the only month named."""
-    others = [end for other in among for end in (other.first, other.last) if len(end) == 1]
+    others = (end for other in among for end in (other.first, other.last) if len(end) == 1)
     if len(readings) > 1 and order:
         readings = tuple(reading for reading in readings if reading.order == order)
     if len(readings) != 1:
         ways = " or ".join(f"{each.begins} {date(2000, each.month or 1, 1):%B}" for each in readings)
         raise NoSuchDateError(f"{expression.said} can be {ways}" if ways else f"{expression.said} is no date")
-    months = {end[0].month for end in others if end[0].month is not None}
-    rough = readings[0]
-    return replace(rough, month=months.pop()) if rough.month is None and len(months) == 1 else rough
+    months = {end[0].month for end in others if end[0].month is not None} if readings[0].month is None else set()
+    return replace(readings[0], month=months.pop()) if len(months) == 1 else readings[0]
 
 
 def _date(year: int, rough: Rough, day: int) -> date:

@@ -136,7 +136,7 @@ class Passage:
             found.append(each)
             return "  "
 
-        self.text = words.sub(taken, self.text)
+        self.text = re.sub(" {3,}", "  ", words.sub(taken, self.text))
         return found
 
     def tag(self, kind: str, words: re.Pattern[str], meaning: Callable[[Found], object | None], group: str | int = 0) -> None:

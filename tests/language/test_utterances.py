@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from sagagraph.language.utterance.decisions import Act
@@ -62,6 +64,13 @@ def test_what_is_typed_in_a_hurry_is_written_out(text: str, meant: str) -> None:
 )
 def test_a_question_is_answered_by_what_it_is_about(asked: str, topic: Topic) -> None:
     assert topic_of(asked) is topic
+
+
+@pytest.mark.parametrize("words", ["no ", "no, ", "then ", "sorry, ", "ok and ", "thanks "])
+def test_the_longest_text_is_taken_apart_within_a_second(words: str) -> None:
+    began = process_time()
+    utterances((words * 4000)[:4000])
+    assert process_time() - began < 1
 
 
 def test_what_follows_a_correction_is_read_as_well() -> None:

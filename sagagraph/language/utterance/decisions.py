@@ -30,6 +30,7 @@ class Act(StrEnum):
 
 _SAYS: Final = Forms(__file__, "decisions")
 _ACTS: Final = Forms(__file__, "decisions.acts")
+_LONGEST: Final = 1000
 _NTH: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "one": 1, "two": 2, "three": 3}
 
 
@@ -38,7 +39,7 @@ def decision_in(said: str) -> tuple[Act, int] | None:
 
     Introductory words are left out; hesitation is agreement, but approves nothing.
     """
-    if said.rstrip().endswith("?"):
+    if said.rstrip().endswith("?") or len(said) > _LONGEST:
         return None
     plain, found, is_in_doubt = said.strip(), _decided(said.strip()), False
     while found is None and (filler := _SAYS.before.search(plain) or _SAYS.after.search(plain)) is not None:

@@ -24,6 +24,7 @@ from sagagraph.language.clock import DAY
 from sagagraph.language.forms import Forms
 
 LONGEST_TEXT: Final = 5_000
+MOST_CLAUSES: Final = 1_000
 _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
 _IN_THE_EVENING: Final = re.compile(
     r"\b(?:dinner|supper|party|concert|(?<!good )evening(?! before)|(?:to|poker |game )night|film|movie|opera)\b", re.IGNORECASE
@@ -32,6 +33,7 @@ _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", r
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
 """Words of somebody who takes part, and not only has a house."""
 _OPEN, _EIGHT, _SHUT, _MORNING_ENDS, _NOON = 5 * 60, 8 * 60, 9 * 60, 11 * 60, 12 * 60
+_CLAUSE_END: Final = re.compile(r"[,:;]|[.!?\n]+")
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
 """Letters: shorter names are alike by chance."""
@@ -55,6 +57,8 @@ def told(before: Filled, text: str) -> Told:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
+    if len(_CLAUSE_END.findall(text)) > MOST_CLAUSES:
+        raise InvalidInputError(f"has more than {MOST_CLAUSES} clauses", field="text")
     reading = read(text, (row["name"] for row in before.problem["people"]))
     if not reading.facts:
         reading = _answer(completed(before), text) or reading

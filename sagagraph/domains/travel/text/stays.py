@@ -13,11 +13,13 @@ from sagagraph.domains.travel.request import LONGEST_STAY
 from sagagraph.language.calendar import Expression
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
+from sagagraph.language.passage import LEAD
 from sagagraph.language.people import Company
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Container
 
     from sagagraph.language.passage import Found, Passage
@@ -117,9 +119,9 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     """Correct roles. If the words before a city are not decisive, those around it are: in `Boston to Paris`, the ones
     after it.
     """
-    into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
+    into = next((n for n, visit in enumerate(visits) if _leads_to(visit, _SAYS.into, text)), None)
     for n, visit in enumerate(visits):
-        if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
+        if visit.role is Role.ORIGIN and into is not None and n > into and _leads_to(visit, _SAYS.out_of, text):
             visit.role = Role.LEFT_LAST
     reached: set[str | None] = set()
     named = [visit.city for visit in visits]
@@ -127,12 +129,12 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and max(origins, named.count(visit.city)) > 1 and _SAYS.lives.search(text, 0, visit.start):
+        elif visit.role is Role.ORIGIN and max(origins, named.count(visit.city)) > 1 and _leads_to(visit, _SAYS.lives, text):
             visit.role = Role.PLACE  # somebody else does
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
-            is_led = visit.role is Role.COMMA or _SAYS.leads.search(text, 0, visit.start) is not None
+            is_led = visit.role is Role.COMMA or _leads_to(visit, _SAYS.leads, text)
             is_again = visit.role is Role.COMMA and following.city in named[:n]  # `Easter in Rome, Leeds to Rome`
             is_first = visit.role is Role.BARE or (n == 0 and is_led) or is_again
             joint = _SAYS.pair if len(visits) == 2 else _SAYS.link  # `boston lisbon`, `Boston/Lisbon`
@@ -156,6 +158,10 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             visit.role = Role.LEFT_OUT  # `Ghent? The kids would like Copenhagen more.`
 
 
+def _leads_to(visit: Visit, words: re.Pattern[str], text: str) -> bool:
+    return words.search(text, max(0, visit.start - 3 * LEAD), visit.start) is not None
+
+
 def has_role(role: Role, visits: list[Visit]) -> bool:
     return any(visit.role is role for visit in visits)
 
@@ -167,13 +173,13 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
         if left and left[-1].role is not Role.RETURN and _SAYS.meant_after.match(text, visit.end):
             left[-1].place = visit.place  # `from Maastricht? From Cologne rather`
             continue
-        is_meant = _SAYS.meant.search(text, 0, visit.start) is not None
+        is_meant = _leads_to(visit, _SAYS.meant, text)
         if is_meant and visit.role is Role.ORIGIN:
             left = [each for each in left if each.role is not Role.ORIGIN]
         if is_meant and (either := [each for each in left if each.role is Role.ALTERNATIVE]):
             left.remove(either[-1])
-        before = [each for each in left if each.role in WHERE]
-        if not before or not is_meant or visit.role is Role.ORIGIN:
+        before = [each for each in left if each.role in WHERE] if is_meant and visit.role is not Role.ORIGIN else []
+        if not before:
             left.append(visit)
         elif before[-1].city in known:
             before[-1].role = Role.REPLACED
@@ -253,16 +259,17 @@ def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
     """Give each stay to the city beside it; return those that are beside none, or are for several."""
-    places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
+    origins = {each.city for each in visits if each.role is Role.ORIGIN and each.city is not None}
+    places = [each for each in visits if _can_be_stayed_in(each, origins) and each.role in WHERE]
     first = stays[0] if stays and not any(each.kind for each in stays) else None
-    if first and 1 < len(places) == len(stays) and (places[0].end <= first.start or _visit_beside(first, visits, text)):
+    if first and 1 < len(places) == len(stays) and (places[0].end <= first.start or _visit_beside(first, visits, origins, text)):
         for place, stay in zip(places, stays, strict=True):
             place.stays(stay)  # `Paris for our honeymoon! 8 nights from 6 June, then 4 nights in Nice`
         return []
     loose = []
     for stay in stays:
-        visit = None if stay.kind else _visit_beside(stay, visits, text)
-        if visit is not None and _is_of_all(stay, visits, stays):
+        visit = None if stay.kind else _visit_beside(stay, visits, origins, text)
+        if visit is not None and _is_of_all(stay, places, stays):
             loose.append(replace(stay, kind="total", nights=stay.nights or stay.about))
         elif visit is None:
             loose.append(stay)
@@ -271,13 +278,13 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     return loose
 
 
-def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
+def _visit_beside(stay: Stay, visits: list[Visit], origins: Container[str | None], text: str) -> Visit | None:
     """Read `3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
     after = next((visit for visit in visits if visit.start >= stay.end), None)
     before = next((visit for visit in reversed(visits) if visit.end <= stay.start), None)
     if after and (after.role is Role.ORIGIN or not _SAYS.up_to_city.fullmatch(text, stay.end, after.start)):
         after = None
-    if before and not (_can_be_stayed_in(before, visits) and _SAYS.after_city.fullmatch(text, before.end, stay.start)):
+    if before and not (_can_be_stayed_in(before, origins) and _SAYS.after_city.fullmatch(text, before.end, stay.start)):
         before = None
     if after is None or before is None:
         return after or before
@@ -285,9 +292,8 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
-def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
+def _is_of_all(stay: Stay, places: list[Visit], stays: list[Stay]) -> bool:
     """Tell whether the only duration is that of a list of cities: `10 days in Berlin and Cologne`, `Tokyo and Kyoto, 10 days`."""
-    places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
     if len(stays) > 1 or len(places) < 2:
         return False
     if places[0].start >= stay.end:
@@ -296,9 +302,8 @@ def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
     return places[-1].end <= stay.start and places[-1].role in (Role.LISTED, Role.COMMA)
 
 
-def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
+def _can_be_stayed_in(visit: Visit, origins: Container[str | None]) -> bool:
     """Tell whether one can stay there: not where the trip starts, even if that is named once more as its end."""
-    origins = {each.city for each in visits if each.role is Role.ORIGIN and each.city is not None}
     return visit.role not in (Role.ORIGIN, Role.LEFT_OUT) and visit.city not in origins
 
 

@@ -35,10 +35,33 @@ def test_a_sentence_is_read_quickly_among_ten_thousand_cities(ten_thousand: Gaze
 
 
 @pytest.mark.parametrize(
-    "words", ["from Xyzzyqq ", "to Kalomi and ", "5 May ", "$5 ", "my wife, ", "no flights before ", "3 nights and "]
+    "words",
+    [
+        "from Xyzzyqq ",
+        "to Kalomi and ",
+        "5 May ",
+        "$5 ",
+        "my wife, ",
+        "no flights before ",
+        "3 nights and ",
+        "a,",
+        "8, ",
+        "2k ",
+        "at ",
+        "June ",
+        "Kalomi ",
+        "5 nights in Kalomi ",
+        "2 nights Kalomi, 3 nights Kalolo, ",
+    ],
 )
 def test_the_longest_text_is_read_in_moderate_time(ten_thousand: Gazetteer, words: str) -> None:
     assert _seconds((words * 4000)[:4000], ten_thousand) < 5
+
+
+def test_an_endless_name_is_refused_quickly(ten_thousand: Gazetteer) -> None:
+    begins = time.process_time()
+    assert ten_thousand.unknown("a1" * 10_000).endswith("is known")
+    assert time.process_time() - begins < 1
 
 
 def test_an_everyday_word_is_no_city_even_where_there_is_one_of_that_name() -> None:
