@@ -133,7 +133,7 @@ class TravelPage(p.Page):
     def _still_assumed(self, wanted: TripRequest) -> dict[str, str]:
         """Return what would be assumed of it in the same way, had nobody filled it in."""
         again, request = self._draft(PartialRequest.of(wanted)).request, wanted.model_dump(mode="json")
-        reasons = {} if again is None else again["assumed"]
+        reasons = {} if again is None else again.get("assumed", {})
         return {name: why for name, why in reasons.items() if name in wanted.assumed and _at(again, name) == _at(request, name)}
 
     def draft_of(self, request: Any) -> p.Draft:

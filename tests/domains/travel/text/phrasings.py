@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.partial import PartialRequest
-from sagagraph.domains.travel.request import ANY_HOURS, Direct, Order
+from sagagraph.domains.travel.request import ANY_HOURS, By, Direct, Order
 from sagagraph.domains.travel.text.reader import read_request
 
 from .atlas import ATLAS
@@ -998,7 +998,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (("Boston to Paris for 3 nights in May", "return on Sunday"), "asks: Which date is meant by 'on Sunday'?"),
         (
             ("Boston to Paris for 3 nights in May", "no trains"),
-            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: no trains)",
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; by flight only",
         ),
         (
             ("Boston to Paris for 3 nights in May", "without hotel"),
@@ -1018,7 +1018,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris 3 nights in May, train only",),
-            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: train only)",
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; by train only",
         ),
         (
             ("Boston to Paris 3 nights in May, $2000 for flights",),
@@ -1219,6 +1219,8 @@ def _parts(request: TripRequest) -> Iterator[str]:
     if request.stars != (1, 5):
         fewest, most = request.stars
         yield f"{most} stars" if fewest == most else f"{fewest} to {most} stars"
+    if request.by is not By.ANY:
+        yield f"by {request.by} only"
     if request.direct is not Direct.ANY:
         yield f"direct flights {request.direct}"
     for verb, hours in (("leave", request.hours.depart), ("arrive", request.hours.arrive)):
