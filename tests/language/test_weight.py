@@ -13,14 +13,14 @@ pytestmark = pytest.mark.quick
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
     "language/**/*": 2503,
-    "domains/travel/text/*": 1818,
+    "domains/travel/text/*": 1822,
     "domains/travel/forms.ini": 92,
     "domains/reunion/text/*": 2380,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1111
+MOST_IN_TABLES = 1115
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

@@ -18,7 +18,7 @@ from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.planning.planner import propose
 from sagagraph.domains.travel.planning.repair import Damage, repair
 from sagagraph.domains.travel.progress import Standing
-from sagagraph.domains.travel.request import By, Direct, Stop, TripRequest, Window
+from sagagraph.domains.travel.request import Direct, Stop, TripRequest, Window
 from sagagraph.planning.domain import Infeasible
 
 from .world import NOW, OfferBook, day, flight, hotel, train, trip
@@ -88,7 +88,6 @@ def a_request(random: Random) -> TripRequest:
         depart=day("06-10") if is_fixed else None,
         budget=None,
         direct=random.choice((Direct.ANY, Direct.ANY, Direct.PREFERRED, Direct.REQUIRED)),
-        by=random.choice((*[By.ANY] * 6, By.FLIGHT)),
     )
 
 

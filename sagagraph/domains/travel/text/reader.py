@@ -116,7 +116,7 @@ def _sentence(
     tag_stars(passage)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), passage.has(WE)
-    read_words(passage, said, "order", "direct", "no_limit", "hotels", *(() if passage.has(_SAYS.flies) else ("by",)))
+    read_words(passage, said, "order", "direct", "no_limit", "hotels", *(() if refused or passage.has(_SAYS.flies) else ("by",)))
     read_budget(passage, said, known)
     read_stars(passage, said, known)
     read_hours(passage, said)

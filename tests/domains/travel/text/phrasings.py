@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.request import TripRequest
 
 TODAY: Final = date(2025, 3, 1)
-_USUAL: Final = ("nobody else was mentioned", "a round trip", "two in each room")
+_USUAL: Final = ("nobody else was mentioned", "a round trip", "two in each room", "two in each room, and a child beside them")
 """Reasons of what is assumed of nearly every request."""
 DOCUMENT: Final = Path(__file__).parents[4] / "docs" / "phrasings.md"
 
