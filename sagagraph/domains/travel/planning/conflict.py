@@ -115,7 +115,7 @@ def _nearest_stars(request: TripRequest, market: Market) -> _Least:
 
 
 def _least_budget(request: TripRequest, market: Market) -> _Least:
-    cents = _path(request, market, w.Wish.BUDGET).cents
+    cents = _path(request, market, w.Wish.BUDGET).cents + market.fees_cents
     dollars, asked = Decimal(cents) / 100, request.budget or Decimal(0)
     if worth(request.currency, market.rates) is None:
         costs = f"the cheapest trip costs {money_text(dollars)}"
