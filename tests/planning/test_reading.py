@@ -13,7 +13,7 @@ import pytest
 from sagagraph.domains.reunion.page.page import ReunionPage
 from sagagraph.domains.travel.request import Direct
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
-from sagagraph.planning.models.anchors import Anchor, stated
+from sagagraph.planning.models.anchors import Anchor, stated, with_what_is_counted
 from sagagraph.planning.models.reading import listed
 from sagagraph.planning.page import Draft
 from tests.language.openings.reading import page_of
@@ -364,3 +364,8 @@ def test_a_value_is_stated_by_its_words_or_follows_from_them_as_listed(
     anchor: Anchor, value: str, quote: str, is_stated: bool
 ) -> None:
     assert stated(anchor, value, quote) is is_stated
+
+
+def test_words_that_end_before_what_is_counted_state_no_more_with_it() -> None:
+    for text, is_party in (("to Rome for 2 nights", False), ("to Rome for 2 in May", True), ("in May, for 2", True)):
+        assert stated(Anchor.PEOPLE, "2", with_what_is_counted("for 2", text)) is is_party

@@ -208,6 +208,12 @@ def is_quoted(quote: str, text: str) -> bool:
     return plain(quote) != "" and plain(quote) in plain(text)
 
 
+def with_what_is_counted(quote: str, text: str) -> str:
+    """Return the words with the one after them in the text: `for 2` may be for two nights."""
+    _, _, after = plain(text).partition(plain(quote))
+    return " ".join([quote, *after.split()[:1]])
+
+
 def says(number: int, quote: str, *, week: int = 0) -> bool:
     """Tell whether the words state this number, in any of the languages; `week`: how many days or nights a week is."""
     passage = Passage.of(quote)

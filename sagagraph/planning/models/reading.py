@@ -23,7 +23,7 @@ from sagagraph.language.utterance.questions import Topic
 from sagagraph.language.utterance.utterances import Kind
 from sagagraph.planning.fields import Field as BoardField
 from sagagraph.planning.fields import Fields, Part, Widget
-from sagagraph.planning.models.anchors import Anchor, is_quoted, names, plain
+from sagagraph.planning.models.anchors import Anchor, is_quoted, names, plain, with_what_is_counted
 
 if TYPE_CHECKING:
     from sagagraph.planning.page import Draft, Known, Page
@@ -187,7 +187,8 @@ def _is_stated(page: Page, slot: Slot, found: Found, text: str, held: str) -> bo
     label = found.field[len(slot.name) - 1 :] if slot.name.endswith("*") else ""
     label = label or (held if not found.value and "[N]" in slot.name else "")
     is_named = not label or page.states(Anchor.NAME, label, found.quote)
-    return is_named and (not found.value or page.states(slot.anchor, found.value, found.quote))
+    quote = found.quote if slot.anchor is Anchor.NAME else with_what_is_counted(found.quote, text)
+    return is_named and (not found.value or page.states(slot.anchor, found.value, quote))
 
 
 def _in_words(found: Found) -> str:
