@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from sagagraph.ui.html.templates import BUSY, CSS, CSS_ALONE, render
+from sagagraph.ui.html.templates import CSS, CSS_ALONE, render
 from sagagraph.ui.pictures.lanes import lanes
 from sagagraph.ui.pictures.regions import picture
 from sagagraph.ui.service import Service
@@ -57,5 +57,5 @@ def page_alone(request: Request, name: str, *, status_code: int = 200, **values:
     path = request.url.path
     oversees = request.user is not None and request.user.role.sees_all
     front = front_words(request.app.state.service, current=path, oversees=oversees)
-    page = render(name, front=front, css=f"{CSS}{CSS_ALONE}", busy=BUSY, path=path, **values)
+    page = render(name, front=front, css=f"{CSS}{CSS_ALONE}", path=path, **values)
     return HTMLResponse(page, status_code=status_code)

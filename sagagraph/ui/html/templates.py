@@ -15,7 +15,6 @@ CSS: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
 LOOK_AGAIN: Final = (_FOLDER / "look_again.js").read_text(encoding="utf-8")
 CHOOSE: Final = (_FOLDER / "choose.js").read_text(encoding="utf-8")
 REQUEST: Final = (_FOLDER / "request.js").read_text(encoding="utf-8")
-BUSY: Final = (_FOLDER / "busy.js").read_text(encoding="utf-8")
 CSS_AROUND: Final = (_FOLDER / "around.css").read_text(encoding="utf-8")
 CSS_ALONE: Final = (_FOLDER / "alone.css").read_text(encoding="utf-8")
 
@@ -23,6 +22,7 @@ _templates: Final = Environment(
     loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _templates.filters["dated"] = dated
+_templates.globals["busy"] = (_FOLDER / "busy.js").read_text(encoding="utf-8")
 
 
 def render(name: str, **values: Any) -> Markup:

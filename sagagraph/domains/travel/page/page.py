@@ -127,7 +127,8 @@ class TravelPage(p.Page):
 
     async def checked(self, request: Any) -> Any:
         today = await self.today()
-        wanted = parse_request(_without_gaps(request), cities=self.domain.cities, today=today)
+        known = _without_gaps(request) if isinstance(request, Mapping) else request
+        wanted = parse_request(known, cities=self.domain.cities, today=today)
         return wanted.model_copy(update={"assumed": self._still_assumed(wanted)}).model_dump(mode="json")
 
     def _still_assumed(self, wanted: TripRequest) -> dict[str, str]:
