@@ -17,17 +17,6 @@ from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
 _MOST_DISRUPTIONS: Final = 10
-_TO_WHAT_CHANGES: Final = """() => {
-  const changed = () => document.querySelector('#plan article:has(#changes)')
-  const before = changed()?.dataset.plan
-  const watching = new MutationObserver(() => {
-    if (!changed() || changed().dataset.plan === before) return
-    watching.disconnect()
-    document.querySelector('#changes').scrollIntoView({ behavior: 'smooth' })
-  })
-  if (innerWidth <= 640) watching.observe(document.body, { subtree: true, childList: true, attributes: true })
-}"""
-"""On a phone only the button that accepts the changes would be in sight."""
 
 
 class FaultPanel:
@@ -70,7 +59,6 @@ class FaultPanel:
     def listen(self, on: Callable[..., None], outputs: Sequence[Any], shown: gr.Textbox) -> None:
         for button, key in self._buttons:
             on(button.click, self._on_disrupt, [shown, key])
-            button.click(None, js=_TO_WHAT_CHANGES)
         on = Handlers(outputs, self._follow, self._refused).on
         on(self._order.click, self._on_order, [shown, self._kind, self._call, self._fault])
 
