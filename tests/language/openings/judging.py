@@ -111,6 +111,9 @@ _DOMAINS: Final = {
     "stewer": "meal",
     "sailor": "trip",
     "fryer": "meal",
+    "ranger": "trip",
+    "weaver": "reunion",
+    "pickler": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
