@@ -71,7 +71,7 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
         yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=None if is_sure else True)
     host = SAYS.host.fullmatch(place or "")
     if host and (host["house"] or host["kin"] or host["who"] in talk.known):
-        yield from (fact("people", name, place=place) for name in names_in(host["who"]))
+        yield from (fact("people", name, place=place, hosts=True) for name in names_in(host["who"]))
 
 
 def _reckoned(clause: Clause, talk: Talk) -> When | None:

@@ -86,6 +86,9 @@ class Talk:
         is_food = clause.kind == "thing" and clause.subject is not None and SAYS.FOOD.search(clause.subject["thing"])
         if clause.kind in ("thing", "event") and "there_all" in clause.roles and not is_food:
             clause.kind = "everybody"  # `the singers have to be there at 5`
+        is_of_nobody = not clause.kind and (self.table not in ("people", "tasks") or not self.who)
+        if is_of_nobody and "there_all" in clause.roles and clause.when:
+            clause.kind, self.table = "everybody", "goals"  # `we are four friends who must be there at 5`
         is_bare = clause.kind == "thing" and not {"fetched", "fetch", "must"} & clause.roles and clause.minutes is None
         is_verb = is_bare and found and not _is_certain(clause, found)  # `waits at the library`, `and be here at 10`
         is_bidden = clause.kind == "everybody" and SAYS.of_the_same.match(clause.passage.text) and self.who != (TELLER,)

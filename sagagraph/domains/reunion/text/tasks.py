@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -21,10 +22,13 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     roles, who = clause.roles, _worker(clause, talk)
     if {"rents", "car"} & roles or clause.seats is not None or clause.passage.has(SAYS.reckoned):
         return
-    if who and clause.passage.has(SAYS.of_it) and talk.facts and talk.facts[-1].table == "tasks" and not talk.is_lost:
-        yield fact("tasks", talk.facts[-1].name, who=who)  # `the wine is at the shop, Tom will get it`
+    if who and (done := _done(clause, talk)):
+        yield from (fact("tasks", name, who=who) for name in done)
         return
     is_errand = bool({"fetch", "fetched"} & roles)
+    if kept := None if is_errand else _kept(clause, talk):
+        yield from _fetched_from(*kept, clause, talk)
+        return
     thing, place, is_of_it = _thing(clause, talk, who, is_errand=is_errand)
     is_told_of = "must" in roles or clause.passage.has(SAYS.passive)
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and not is_told_of:
@@ -46,10 +50,6 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         talk.thing, talk.table = thing, "tasks"
         talk.made_by = who
         talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
-        is_of_known = "watched" not in roles or bool(_named_so(thing, talk))
-        if who and clause.passage.has(SAYS.does) and clause.minutes is None and is_of_known:
-            yield from (fact("tasks", name, who=who) for name in _named_so(thing, talk))
-            return
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
     values = _values(clause, talk, who, place, is_errand=is_errand, is_new=bool(thing))
@@ -62,6 +62,30 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
             yield fact("tasks", name, is_errand=is_errand or None, **values)
 
 
+def _kept(clause: Clause, talk: Talk) -> tuple[str, str] | None:
+    """Return a thing and the shop, office or hall where it is, which somebody has to fetch though nobody says so: a thing has no
+    other field. It is one if its sentence says how long that takes, or when the place is open, or that it comes from there.
+    """
+    found = clause.passage.whole(SAYS.kept)
+    spot = found.get("spot", Spot) if found else None
+    if found is None or spot is None or clause.passage.values(Who) or clause.seats is not None:
+        return None
+    is_verb = (talk.table == "people" or clause.joint in ("and", "so", "but")) and not SAYS.determined.match(found["thing"])
+    if SAYS.keeper.fullmatch(found["thing"].split()[-1]) or (is_verb and " " not in found["thing"] and spot.how != "from"):
+        return None  # `fetch the wine, the store is in Broadway`; of a van: `and waits at the pool`
+    is_private = SAYS.at_home.fullmatch(spot.name) or SAYS.host.fullmatch(spot.name) or SAYS.own_place.fullmatch(spot.name)
+    is_known = {plain(each) for table in ("goals", "people") for each in talk.told(table, "place")}
+    is_called = spot.name[0].isupper() or SAYS.determined.match(spot.name) or SAYS.shop.fullmatch(spot.name)
+    is_there = is_called and (talk.is_of_shop or (spot.how == "from" and spot.name[0].isupper()))
+    return (found["thing"], spot.name) if is_there and not is_private and plain(spot.name) not in is_known else None
+
+
+def _fetched_from(thing: str, place: str, clause: Clause, talk: Talk) -> Iterator[Fact]:
+    talk.thing, talk.table, talk.made_by, talk.made_at = thing, "tasks", None, place
+    opens, closes = _window(clause, is_errand=True)
+    yield fact("tasks", thing, is_errand=True, place=place, minutes=clause.minutes or 0, opens=opens, closes=closes)
+
+
 def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     """Return who does it, if the clause is about people."""
     if _takes_somebody(clause):
@@ -71,6 +95,20 @@ def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
     is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
     return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
+
+
+def _done(clause: Clause, talk: Talk) -> list[str]:
+    """Return the tasks that a clause about people names and says nothing else of: they do them. `it` is the last one."""
+    words = {plain(word) for word in re.findall(r"[\w'-]+", clause.said)}
+    named = {each.name: None for each in talk.facts if each.table == "tasks" and plain(each.name).split()[-1] in words}
+    is_there = any(plain(each.name).split()[-1] not in map(plain, named) for each in clause.passage.values(Spot))
+    has_more = clause.when or clause.minutes is not None or clause.seats is not None or not {*clause.others} <= {*talk.who}
+    if has_more or "watched" in clause.roles or clause.passage.has(SAYS.no_doing):
+        return []
+    before = next((each.facts for sentence in talk.heard[::-1] for each in sentence[::-1] if each.said), ())
+    if not named and before and before[-1].table == "tasks" and clause.passage.has(SAYS.of_that):
+        return [before[-1].name]  # `the wine is at the shop, Tom will get it`
+    return [] if is_there else [*named]
 
 
 def _takes_somebody(clause: Clause) -> bool:

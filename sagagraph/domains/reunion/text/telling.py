@@ -268,6 +268,10 @@ class _Board:
         place = self._key(values.get("place"))
         if values.get("lands") and place is not None:
             place = self._places.airport(values["place"])
+        if values.get("hosts"):
+            if row["place"] is None:
+                self._assume("people", number, "all meet there", place=place)
+            return
         told = {key: values.get(key) for key in ("drives", "prefers", "never_alone")}
         self._set("people", number, place=place, **told, **{"from": self._moment(values.get("from"))})
         if values.get("own_home"):

@@ -17,7 +17,10 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 
 _SAYS: Final = Forms(__file__, "values")
 _SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
-_AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
+_AN_HOUR: Final = (
+    r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon|"
+    r"(?:(?:half|quarter) (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b(?! minutes)"
+)
 _AN_HOUR_OF_A_HALF: Final = r"(?<![\d:.])((?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?)(?: o'?clock)?"
 _ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:the )?)"
 _SO_LONG: Final = r"((?:about |around |roughly )?(?:[\w.]+ ){1,2}?(?:min(?:ute)?s?|hours?|hrs?)(?: and a half)?)"
@@ -64,7 +67,7 @@ _WRITTEN: Final = (
         r"fetch \2 at \1",
     ),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
-    (r"(?i)\bone of us (?=has|must|should|needs)", "somebody "),
+    (r"(?i)\bone (?:of us|person)\b", "somebody"),
     (
         r"(?i)\b(?:I|we)(?:'d| would)? (?:also )?(?:like|want) (some(?:one|body)|(?-i:[A-Z])\w+) to "
         r"(?=(?:pick up|fetch|collect|get) the )",
@@ -117,7 +120,7 @@ _WRITTEN: Final = (
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (
         r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s "
-        r"(?=(?:(?:at|in|on) (?:the|our|my)|ready|at (?-i:[A-Z]\w*))[ ,.])",
+        r"(?=(?:(?:at|in|on) (?:the|our|my)|ready|being|at (?-i:[A-Z]\w*))[ ,.])",
         r"\1 is ",
     ),
     (
