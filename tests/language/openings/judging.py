@@ -114,6 +114,8 @@ _DOMAINS: Final = {
     "ranger": "trip",
     "weaver": "reunion",
     "pickler": "meal",
+    "spinner": "reunion",
+    "forester": "trip",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
