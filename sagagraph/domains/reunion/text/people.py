@@ -181,7 +181,8 @@ def _drivers(clause: Clause, talk: Talk) -> tuple[str, ...]:
     owner = clause.passage.first(SAYS.whose_car)
     who = owner.get("who", Who) if owner else None
     names = who.names if who else talk.who
-    adults = tuple(name for name in names if name.split()[-1] not in talk.persons.children or talk.who == (name,))
+    is_of_each = talk.who == names[:1] or clause.passage.has(SAYS.of_several)
+    adults = tuple(name for name in names if is_of_each or name.split()[-1] not in talk.persons.children)
     return adults if len(adults) < _SEVERAL else ()
 
 

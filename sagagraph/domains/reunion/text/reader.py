@@ -132,6 +132,9 @@ def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:
         talk.table = ""  # it is not clear of whom the next clause tells
     if clause.is_only_named:
         talk.named += talk.who if clause.kind == "person" else ()
+        noun = clause.passage.whole(SAYS.noun)
+        if noun and talk.is_of_shop and not talk.table:
+            talk.thing, talk.table, talk.made_at, talk.made_by = noun["thing"], "tasks", None, None  # `then the cake: it waits at`
         return
     if clause.kind and is_of_same:
         talk.thing = ""

@@ -25,7 +25,12 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if who and (done := _done(clause, talk)):
         yield from (fact("tasks", name, who=who) for name in done)
         return
+    if not (clause.kind or who or clause.when) and clause.minutes is not None and (timed := _timed(clause, talk)):
+        yield fact("tasks", timed, minutes=clause.minutes)
+        return
     is_errand = bool({"fetch", "fetched"} & roles)
+    is_kept = clause.kind in ("", "it") and talk.table == "tasks" and talk.is_of_shop and clause.passage.has(SAYS.stays_there)
+    is_errand = is_errand or (is_kept and talk.thing != "" and not _told_of_it(talk))  # `the prizes, from Costcutter`
     if kept := None if is_errand else _kept(clause, talk):
         yield from _fetched_from(*kept, clause, talk)
         return
@@ -97,6 +102,18 @@ def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
 
 
+def _timed(clause: Clause, talk: Talk) -> str | None:
+    """Return the task that a clause tells the duration of, and nothing else: the one of which the clause before it told."""
+    told = _told_before(talk)
+    is_open = told and told[-1].table == "tasks" and not told[-1].values.get("minutes")
+    return None if not is_open or clause.passage.values(Spot) or clause.passage.values(Who) else told[-1].name
+
+
+def _told_before(talk: Talk) -> tuple[Fact, ...]:
+    """Return what the clause before this one told."""
+    return next((each.facts for sentence in talk.heard[::-1] for each in sentence[::-1] if each.said), ())
+
+
 def _done(clause: Clause, talk: Talk) -> list[str]:
     """Return the tasks that a clause about people names and says nothing else of: they do them. `it` is the last one."""
     words = {plain(word) for word in re.findall(r"[\w'-]+", clause.said)}
@@ -105,7 +122,7 @@ def _done(clause: Clause, talk: Talk) -> list[str]:
     has_more = clause.when or clause.minutes is not None or clause.seats is not None or not {*clause.others} <= {*talk.who}
     if has_more or "watched" in clause.roles or clause.passage.has(SAYS.no_doing):
         return []
-    before = next((each.facts for sentence in talk.heard[::-1] for each in sentence[::-1] if each.said), ())
+    before = _told_before(talk)
     if not named and before and before[-1].table == "tasks" and clause.passage.has(SAYS.of_that):
         return [before[-1].name]  # `the wine is at the shop, Tom will get it`
     return [] if is_there else [*named]

@@ -113,14 +113,14 @@ _WRITTEN: Final = (
     ),
     (r"'s got\b", " has"),
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
-    (rf"(?i)\b(?:(open )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
+    (rf"(?i)\b(?:(open(?:ing hours)?:? )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
     (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (
         r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s "
-        r"(?=(?:(?:at|in|on) (?:the|our|my)|ready|being|at (?-i:[A-Z]\w*))[ ,.])",
+        r"(?=(?:(?:at|in|on) (?:the|our|my)|ready|being|at (?-i:[A-Z][\w-]*))[ ,.])",
         r"\1 is ",
     ),
     (
@@ -133,7 +133,7 @@ _WRITTEN: Final = (
         r"(?i)\b(?!(?:we|i)\b)((?-i:[A-Z][\w-]+)|s?he|they|and|who) "
         r"(?:(?:is|(?<!and )are)(?: coming| going)?|comes|goes|(?<!and )will (?:be|come|go)) "
         r"(?:along )?in my (?:\w+ )?(?:car|van)\b",
-        r"\1 needs a lift",
+        r"\1 needs a lift, I drive my car",
     ),
     (r"\b([A-Z]\w+) (?:says|said|tells me|told me|thinks)(?: that)? s?he(?:(?='s| )|'(?:d|ll)(?= ))", r"\1"),
 )
@@ -147,7 +147,7 @@ _HALVES: Final = (
 _NIGHT: Final = 4 * 60
 """Before it nobody means a bare hour of the morning."""
 UP_TO: Final = ("by", "before", "until", "till")
-_LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
+_LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by", "no earlier than": "from", "not earlier than": "from"}
 
 
 @dataclass(frozen=True, slots=True)
