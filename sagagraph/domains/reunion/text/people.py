@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import OF_A_WAY, Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who, names_in
 
-_SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
+_SINCE: Final = ("not before", "until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
 _SEVERAL: Final = 3
 """So many people do not drive one car."""
 
@@ -54,8 +54,10 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read who is where, from when on, and who drives what."""
     if not talk.who or not _is_about_people(clause, talk):
         return
-    last = talk.facts[-1] if talk.facts and talk.facts[-1].table == "vehicles" else None
-    is_theirs = last is not None and last.name in (RENTAL, *map(car_of, talk.who))
+    last = next((each for each in talk.facts[-1:] if each.table == "vehicles"), None)
+    if clause.kind == "it" and _is_no_driver(talk):
+        last = next((each for each in talk.facts[::-1] if each.table == "vehicles"), None)  # `I ride with him, it has five seats`
+    is_theirs = last is not None and (clause.kind == "it" or last.name in (RENTAL, *map(car_of, talk.who)))
     if last is not None and is_theirs and clause.kind in ("", "it") and clause.seats is not None:
         yield fact("vehicles", last.name, seats=clause.seats)
         return
@@ -75,6 +77,11 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         others = _others(clause, talk)
         yield from _of_them(clause, talk, *found, drives)
         yield from _of_companions(clause, talk, *found, others)
+
+
+def _is_no_driver(talk: Talk) -> bool:
+    """Tell whether whoever was told of last does not drive."""
+    return any(each.table == "people" and each.values.get("drives") is False for each in talk.facts[-1:])
 
 
 def _likewise(who: Who | None, talk: Talk) -> Iterator[Fact]:

@@ -190,9 +190,8 @@ class Talk:
         owner = clause.passage.first(SAYS.owner) if own and clause.kind in ("thing", "somebody") else None
         who = owner.get("who", Who) if owner else None  # `Ann's dog has to be walked from her cottage`
         if own and self.who:
-            if who:
-                return f"{who.names[-1]}'s {own['what']}"
-            return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
+            whose = who.names[-1] if who else self.who[0 if own["whose"].lower() == "their" else -1]
+            return f"{whose}'s {'house' if own['what'] in ('kitchen', 'living room') else own['what']}"
         if said is None and clause.passage.has(SAYS.here):
             return (self.where_is(TELLER) if self.table != "goals" else None) or HERE
         is_of_household = bool({TELLER, *self.persons.household} & {*self.who, *clause.others})

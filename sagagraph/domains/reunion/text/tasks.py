@@ -152,6 +152,7 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
     is_bidden = clause.kind == "somebody" or (clause.joint == "and" and not clause.kind and talk.table == "tasks")
     if not thing and is_bidden and "watched" not in roles:
         thing = clause.said_as("chore")
+    is_of_it = is_of_it or (is_errand and not thing and talk.table == "tasks")  # `the cake is at Gail's, pick up by 1`
     if thing and talk.thing and SAYS.handling.fullmatch(thing):
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
     if not thing and clause.minutes is not None and (who or clause.kind == "somebody"):
@@ -173,7 +174,7 @@ def _values(
     minutes = 0 if clause.minutes is None and is_quick else clause.minutes
     minutes = _between(clause) if minutes is None and place and is_new else minutes
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
-    if (is_watched and clause.kind == "somebody") or (clause.kind == "it" and is_home and "place" in told):
+    if (is_watched and (clause.kind == "somebody" or "place" in told)) or (clause.kind == "it" and is_home and "place" in told):
         place = None  # `she is home until 5`
     if (minutes or is_errand) and not told and (not is_new or _takes_somebody(clause)):
         place = place or talk.made_at  # `I make the salad at home, about 40 minutes`

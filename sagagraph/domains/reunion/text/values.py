@@ -147,7 +147,13 @@ _HALVES: Final = (
 _NIGHT: Final = 4 * 60
 """Before it nobody means a bare hour of the morning."""
 UP_TO: Final = ("by", "before", "until", "till")
-_LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by", "no earlier than": "from", "not earlier than": "from"}
+_LATER: Final = {
+    "no later than": "by",
+    "not later than": "by",
+    "not after": "by",
+    "no earlier than": "from",
+    "not earlier than": "from",
+}
 
 
 @dataclass(frozen=True, slots=True)
