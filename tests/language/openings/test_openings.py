@@ -89,6 +89,8 @@ LEAST_OF_STRANGERS = {
     "rover": (0.94, 0.99),
     "knitter": (0.84, 0.82),
     "potter": (0.84, 0.99),
+    "weaver": (0.5, 0.49),
+    "spinner": (0.59, 0.65),
     "tinker": (0.99, 0.86),
     "hawker": (0.99, 0.99),
 }
@@ -110,6 +112,8 @@ MOST_IN_SILENCE = {
     "florist": 1,
     "sculptor": 3,
     "knitter": 1,
+    "weaver": 1,
+    "spinner": 3,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
