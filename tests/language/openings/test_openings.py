@@ -89,8 +89,8 @@ LEAST_OF_STRANGERS = {
     "rover": (0.94, 0.99),
     "knitter": (0.84, 0.82),
     "potter": (0.84, 0.99),
-    "weaver": (0.5, 0.49),
-    "spinner": (0.59, 0.65),
+    "weaver": (0.61, 0.41),
+    "spinner": (0.7, 0.66),
     "tinker": (0.99, 0.86),
     "hawker": (0.99, 0.99),
 }
