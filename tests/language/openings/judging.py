@@ -116,6 +116,9 @@ _DOMAINS: Final = {
     "pickler": "meal",
     "spinner": "reunion",
     "forester": "trip",
+    "tanner": "reunion",
+    "warden": "trip",
+    "smoker": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
