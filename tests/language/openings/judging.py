@@ -117,6 +117,7 @@ _DOMAINS: Final = {
     "spinner": "reunion",
     "forester": "trip",
     "tanner": "reunion",
+    "reaper": "reunion",
     "warden": "trip",
     "smoker": "meal",
 }
