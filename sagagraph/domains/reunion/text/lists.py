@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sagagraph.domains.reunion.text.places import names_venue
 from sagagraph.language.forms import Forms
 
 _SAYS: Final = Forms(__file__, "lists")
@@ -87,7 +88,8 @@ def _told(label: str, items: str) -> str:
     """Return what is said of people, or of a thing: a bare noun is where they are."""
     is_thing = bool(_SAYS.of_things.search(items)) and not _SAYS.of_people.search(items)
     called = _SAYS.is_called.fullmatch(f"{label}: {items}")
-    label, items = (called["who"], called["items"]) if called else (label, items)  # `Best man: Tom, Hotel Post`
+    if called and not names_venue(called["who"]):
+        label, items = called["who"], called["items"]  # `Best man: Tom, Hotel Post`
     names = " and ".join(each for each in _AND.split(label.strip()) if each)
     names = "I" if names.casefold() == "me" else names
     clauses: list[str] = []

@@ -125,7 +125,13 @@ def _of_them(clause: Clause, talk: Talk, place: str | None, since: When | None, 
     roles = clause.roles
     if "no_drive" in roles and clause.others:
         yield from (fact("people", name, drives=False) for name in clause.others)
-    elif "must" in roles and "ride" not in roles and place and since and since.how not in ("until", "till"):
+    elif (
+        ("must" in roles or ("there_all" in roles and len(talk.who) > 1))
+        and "ride" not in roles
+        and place
+        and since
+        and since.how not in ("until", "till")
+    ):
         yield from (fact("goals", name, place=place, by=since) for name in talk.who)
     elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
         is_car = bool(clause.subject and clause.subject["car"])
@@ -144,7 +150,7 @@ def _of_them(clause: Clause, talk: Talk, place: str | None, since: When | None, 
 def _of_companions(clause: Clause, talk: Talk, place: str | None, since: When | None, others: tuple[str, ...]) -> Iterator[Fact]:
     """Yield where those are who are with them, and whoever tells, if they are with that one."""
     theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", clause.said, re.IGNORECASE))
-    along = [name for name in others if "takes_along" in clause.roles and name not in theirs]
+    along = [name for name in others if "takes_along" in clause.roles and name not in theirs and not talk.where_is(name)]
     yield from (fact("people", name, **talk.where) for name in along)
     if not clause.kind and (since or place):
         yield from (fact("people", name, place=place, **{"from": since}) for name in talk.beside)
@@ -198,4 +204,6 @@ def _car(clause: Clause, talk: Talk, place: str | None, drivers: tuple[str, ...]
         yield fact("vehicles", RENTAL, place=place, seats=clause.seats, drivers=talk.who)
         return
     is_named = bool(clause.roles & {"car"} or clause.seats or clause.kind == "own" or (clause.subject and clause.subject["car"]))
-    yield fact("vehicles", car_of((drivers or talk.who)[0]), seats=clause.seats, drivers=drivers, named=is_named or None)
+    own = (each for each in talk.facts[::-1] if each.table == "vehicles" and {*drivers} & {*each.values.get("drivers", ())})
+    shared = next((each.name for each in own if not is_named), car_of((drivers or talk.who)[0]))
+    yield fact("vehicles", shared, seats=clause.seats, drivers=drivers, named=is_named or None)

@@ -20,7 +20,7 @@ _ME: Final = "me"
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
     roles, who = clause.roles, _worker(clause, talk)
-    if {"rents", "car"} & roles or clause.seats is not None or clause.passage.has(SAYS.reckoned):
+    if {"rents", "car"} & roles or clause.seats is not None or (clause.passage.has(SAYS.reckoned) and "fetched" not in roles):
         return
     if who and (done := _done(clause, talk)):
         yield from (fact("tasks", name, who=who) for name in done)
@@ -73,10 +73,11 @@ def _kept(clause: Clause, talk: Talk) -> tuple[str, str] | None:
     """
     found = clause.passage.whole(SAYS.kept)
     spot = found.get("spot", Spot) if found else None
-    if found is None or spot is None or clause.passage.values(Who) or clause.seats is not None:
+    if found is None or spot is None or not talk.facts or clause.passage.values(Who) or clause.seats is not None:
         return None
-    is_verb = (talk.table == "people" or clause.joint in ("and", "so", "but")) and not SAYS.determined.match(found["thing"])
-    if SAYS.keeper.fullmatch(found["thing"].split()[-1]) or (is_verb and " " not in found["thing"] and spot.how != "from"):
+    is_joined = clause.joint in ("and", "so", "but") and " " not in found["thing"] and spot.how != "from"
+    is_verb = (talk.table == "people" or is_joined) and not SAYS.determined.match(found["thing"])
+    if SAYS.keeper.fullmatch(found["thing"].split()[-1]) or is_verb:
         return None  # `fetch the wine, the store is in Broadway`; of a van: `and waits at the pool`
     is_private = SAYS.at_home.fullmatch(spot.name) or SAYS.host.fullmatch(spot.name) or SAYS.own_place.fullmatch(spot.name)
     is_known = {plain(each) for table in ("goals", "people") for each in talk.told(table, "place")}

@@ -67,7 +67,7 @@ _WRITTEN: Final = (
         r"fetch \2 at \1",
     ),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
-    (r"(?i)\bone (?:of us|person)\b", "somebody"),
+    (r"(?i)\bone (?:of (?:us|you|them)|person)\b", "somebody"),
     (
         r"(?i)\b(?:I|we)(?:'d| would)? (?:also )?(?:like|want) (some(?:one|body)|(?-i:[A-Z])\w+) to "
         r"(?=(?:pick up|fetch|collect|get) the )",
@@ -284,7 +284,9 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
 
 def _seats(found: Found) -> Seats | None:
     """Read how many fit in, the driver included: `room for two more` is three."""
-    number = found.get("one", Number) or found.get("other", Number) or found.get("third", Number)
+    number = next((each for name in ("one", "other", "third", "bare") if (each := found.get(name, Number))), None)
+    if found["bare"] and not found.led_by(_SAYS.with_car):
+        return None
     takes_them = found.led_by(_SAYS.takers) and not found.followed_by(_SAYS.with_driver)  # `she can take four`
     is_beside = found["more"] or found["free"] or found["left"] or takes_them
     return Seats(number.count + bool(is_beside)) if number and number.count else None
