@@ -88,7 +88,7 @@ def _told(label: str, items: str) -> str:
     """Return what is said of people, or of a thing: a bare noun is where they are."""
     is_thing = bool(_SAYS.of_things.search(items)) and not _SAYS.of_people.search(items)
     called = _SAYS.is_called.fullmatch(f"{label}: {items}")
-    if called and not names_venue(called["who"]):
+    if called and not (names_venue(called["who"]) or called["who"].endswith(" Home")):
         label, items = called["who"], called["items"]  # `Best man: Tom, Hotel Post`
     names = " and ".join(each for each in _AND.split(label.strip()) if each)
     names = "I" if names.casefold() == "me" else names

@@ -67,7 +67,7 @@ _WRITTEN: Final = (
         r"fetch \2 at \1",
     ),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
-    (r"(?i)\bone (?:of (?:us|you|them)|person)\b", "somebody"),
+    (r"(?i)(?<!every )(?<!each )(?<!only )\bone (?:of (?:us|you|them)|person)\b", "somebody"),
     (
         r"(?i)\b(?:I|we)(?:'d| would)? (?:also )?(?:like|want) (some(?:one|body)|(?-i:[A-Z])\w+) to "
         r"(?=(?:pick up|fetch|collect|get) the )",
