@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.forms import Forms
-from sagagraph.language.numbers import Number
+from sagagraph.language.numbers import SMALL, Number
 from sagagraph.language.passage import Found
 from sagagraph.language.quantities import NIGHTS, Quantity
 
@@ -18,7 +18,7 @@ ADULT_FROM: Final = 12
 """Years of age; whoever is called a child and has no age is under it."""
 PEOPLE: Final = {"people": Forms(__file__, "units.people")}
 """Units for `tag_quantities`."""
-_SAYS: Final = Forms(__file__, "people")
+_SAYS: Final = Forms(__file__, "people", SMALL=SMALL)
 _PARTIES: Final = Forms(__file__, "people.parties")
 
 

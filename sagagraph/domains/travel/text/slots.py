@@ -214,7 +214,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     rooms += [sum(kinds.values())] if kinds else []
-    taken = passage.take(_SAYS.company)
+    taken = _each_once(passage.take(_SAYS.company))
     found_companies = [company for found in taken if (company := found.get("company", Company))]
     companies = [
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
@@ -230,7 +230,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     if any(children):
         said.fields["children"] = max(children)
         said.notes += [("children", "those called children")] if None in companies else []
-    if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
+    if None in companies and not (any(children) and known.travellers):
         _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
         is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
@@ -275,7 +275,9 @@ def _number_of(words: re.Pattern[str], taken: Sequence[Found]) -> int:
     return max((each.count or 0 for each in companies if each), default=0)
 
 
-def _is_counted(companies: Sequence[Company]) -> bool:
-    """Tell whether `2 adults and 2 children` counted those of whom more is said: `(kids 5 and 8)`."""
-    counted = {each.children for each in companies if each.count is not None and not each.is_more}
-    return {each.children for each in companies} == counted and len(counted) == 1
+def _each_once(taken: list[Found]) -> list[Found]:
+    """Leave out children who are counted elsewhere: `with the kids: 2 adults and 2 children (5 and 8)`."""
+    told = [(found, company) for found in taken if (company := found.get("company", Company))]
+    counted = {each.children for _, each in told if each.count is not None and not each.is_more} - {0}
+    again = [found for found, each in told if each.count is None and each.children in (0, *counted)]
+    return [each for each in taken if len(counted) != 1 or each not in again or not _SAYS.offspring.search(each.said)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.partial import Said
@@ -64,7 +66,8 @@ def _limit(found: Found) -> tuple[str, str, time] | None:
     elif found["not"] or _SAYS.never.search(_clause_before(found)):
         is_before, is_after = is_after, is_before
     what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
-    moment = _time(found.get("time", Clock)) or _hour(found.get("n", Number), is_earliest=is_after)
+    clock, number = found.get("time", Clock), found.get("n", Number)
+    moment = _time(clock) or _hour(number.count if number else clock and clock.hour, is_earliest=is_after)
     return (what, "earliest" if is_after else "latest", moment) if moment and what and (is_before or is_after) else None
 
 
@@ -75,9 +78,8 @@ def _time(clock: Clock | None) -> time | None:
     return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
 
 
-def _hour(number: Number | None, *, is_earliest: bool) -> time | None:
+def _hour(hour: int | None, *, is_earliest: bool) -> time | None:
     """Read `no flights before 9` as the morning; if it is unclear what nine is, ask."""
-    hour = number.count if number else None
     return time(hour) if hour is not None and hour < 24 and (hour > 12 or (is_earliest and 4 <= hour <= 11)) else None
 
 
@@ -118,6 +120,8 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
+_DAYS_OFF: Final = timedelta(days=3)
+"""Before a holiday, on which people leave."""
 _FIRST_SUCH_DAY: Final = "the first such day"
 _DAYS_OF_A_MONTH: Final = 30
 
@@ -137,6 +141,8 @@ class _Dates:
         """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
+        self.events: list[date] = []
+        """Those of `there` of which nobody said that the trip leads to them."""
         self.doubts = Said()
         self.likely: date | None = None
         """The day of departure that a weekday most likely means."""
@@ -168,6 +174,7 @@ class _Dates:
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             ends = {"begins_by": first + _ONE_DAY} if relation == "about" else {"last": first + _ONE_DAY, "is_rough": True}
             self.there += [first] if relation == "asked" else []
+            self.events += [first] if leads == "asked event" else []
             self.doubts.ask("depart", text, otherwise={"first": first - _ONE_DAY, **ends}, because="around that day")
         elif relation in ("from", "after") and not is_first_night:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
@@ -256,8 +263,12 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates.add(found, among, today, order)
     if dates.lasts and dates.departs == dates.named and passage.has(_SAYS.any_time):
         dates.firsts, dates.departs = dates.departs, []  # `exams end on 26 June, I can go any time until the end of July`
+    exact = sorted(each for each in dates.spans if not each[2])
+    if len(exact) > 1 and all(here[1] == there[0] for here, there in pairwise(exact)):
+        passage.tag("span", _SAYS.date, lambda found: _nights_of(found, among, today, order))
+        dates.spans = exact = [(exact[0][0], exact[-1][1], False)]
     passage.take(_SAYS.date)
-    days, exact = dates.there or dates.departs, [each for each in dates.spans if not each[2]]
+    days = dates.there or dates.departs
     beside = passage.take(_SAYS.day_beside, lambda _: bool(days) or len(dates.spans) == len(exact) == 1)
     for found in sorted(beside, key=lambda each: not (each["after"] or each["later"])):
         span = found.get("span", Quantity)
@@ -274,6 +285,10 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             text = f"Do you leave on {day_text(days[0] - by)} or on {day_text(days[0])}?"
             begins = {"depart": days[0] - by} | ({"last": max(dates.lasts)} if dates.lasts else {})
             dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
+    holiday = next(iter(passage.values(Holiday)), None)
+    if holiday and holiday.first and holiday.last and not (dates.spans or dates.departs):  # `Easter, Thursday to Monday`
+        is_short = holiday.last - holiday.first < _A_WEEK
+        known = known.model_copy(update={"first": holiday.first - is_short * _DAYS_OFF, "last": holiday.last, "depart": None})
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
@@ -283,11 +298,23 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
     if not (has_holiday or expressions or dates.departs):
         _add_ahead(passage, dates, today)
     leaving = [day for day in dates.departs if day not in dates.named]
-    if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
+    nights = sum((each.count or 0) * NIGHTS.get(each.unit, 0) for each in passage.values(Quantity))
+    if len(leaving) == 1 and nights:
         dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`
+        if dates.there == dates.events and any(leaving[0] < day + timedelta(days=nights) for day in dates.events):
+            dates.there, dates.doubts = [], Said()  # `the wedding is on 6 June, we leave on the 8th`
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
+
+
+def _nights_of(found: Found, among: list[Expression], today: date, order: str) -> Quantity | None:
+    """Read `London 18 to 20 May, Edinburgh 20 to 22 May`: each city has the nights between its own days."""
+    expression = found.get("date", Expression)
+    if expression is None or not expression.is_range:
+        return None
+    first, last = resolved(expression, among, today, order)
+    return Quantity((Decimal((last - first).days),), "night")
 
 
 def _add_holiday(passage: Passage, dates: _Dates, *, has_days: bool) -> bool:
@@ -369,9 +396,10 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
             "depart", f"On which day do you leave, if back on {found.said}?", otherwise=likely, because=_FIRST_SUCH_DAY
         )
         return
-    days_before = (dates.departs[0].weekday() - weekday.number) % 7 if dates.departs and dates.departs == dates.named else 0
+    events = dates.there or (dates.named if dates.departs == dates.named else [])
+    days_before = (events[0].weekday() - weekday.number) % 7 if events else 0
     if days_before in (1, 2):  # `a meeting on Thursday 22 January: I fly on Wednesday`
-        dates.departs, dates.named = [dates.departs[0] - timedelta(days=days_before)], []
+        dates.departs, dates.named = [events[0] - timedelta(days=days_before)], []
         dates.doubts.notes.append(("depart", found.said))
         return
     day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)
