@@ -109,6 +109,8 @@ def _lasting(found: Found) -> Lasting | None:
     hours = found.get("hours", Number)
     if hours is not None and hours.value is None:
         return None
+    quarters, more = found.values(Number, "quarter"), found.values(Number, "more")
     whole = 0.5 if found["half"] else float(hours.value or 0) if hours else 1
-    more = found.values(Number, "more")
+    if found["quarter"]:
+        whole = float(quarters[0].value or 0) / 4 if quarters else 0.25
     return Lasting(whole * 60 + (float(more[0].value or 0) if more else 30 if found["and"] or found["and_half"] else 0))
