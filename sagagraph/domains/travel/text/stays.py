@@ -200,7 +200,7 @@ def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     dates = passage.values(Expression)
-    if len(dates) < 2 and not any(each.is_range for each in dates):
+    if len(dates) < 2 and not any(each.is_range for each in dates) and not passage.has(_SAYS.weekdays):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "1234" if passage.has(_SAYS.nights_elsewhere) else "123":
