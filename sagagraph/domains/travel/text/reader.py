@@ -133,8 +133,10 @@ def _sentence(
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    is_stay_only = said.fields.get("stay_only", known.stay_only)
-    refused += [] if is_stay_only else [*had, *passage.find(_SAYS.not_planned)]
+    if said.fields.get("stay_only", known.stay_only):
+        passage.take(_SAYS.hotel)
+    else:
+        refused += [*had, *passage.find(_SAYS.not_planned)]
     not_understood += [" ".join(found.said.split()) for found in (*refused, *near)]
     left = (*not_understood, *passage.unread(understood))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
