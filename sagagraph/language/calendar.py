@@ -31,8 +31,6 @@ _PARTS: Final = (
     *((word, (21, 31)) for word in ("late", "end")),
     ("half", (1, 15)),
 )
-
-
 _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22

@@ -116,9 +116,7 @@ def find_visits(passage: Passage) -> list[Visit]:
 
 
 def _correct_roles(visits: list[Visit], text: str) -> None:
-    """Correct roles. If the words before a city are not decisive, those around it are: in `Boston to Paris`, the ones
-    after it.
-    """
+    """Correct roles by the words around a city: in `Boston to Paris`, those after it."""
     into = next((n for n, visit in enumerate(visits) if _leads_to(visit, _SAYS.into, text)), None)
     for n, visit in enumerate(visits):
         if visit.role is Role.ORIGIN and into is not None and n > into and _leads_to(visit, _SAYS.out_of, text):
@@ -185,11 +183,9 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
             before[-1].role = Role.REPLACED
             left.append(visit)
         else:
-            before[-1].place = visit.place
-            before[-1].nights, before[-1].has_nights = (
-                visit.nights or before[-1].nights,
-                before[-1].has_nights or visit.has_nights,
-            )
+            visit.role, visit.nights = before[-1].role, visit.nights or before[-1].nights
+            visit.has_nights = visit.has_nights or before[-1].has_nights
+            left[left.index(before[-1])] = visit
     return left
 
 

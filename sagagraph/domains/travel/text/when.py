@@ -66,20 +66,16 @@ def _limit(found: Found) -> tuple[str, str, time] | None:
     elif found["not"] or _SAYS.never.search(_clause_before(found)):
         is_before, is_after = is_after, is_before
     what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
-    clock, number = found.get("time", Clock), found.get("n", Number)
-    moment = _time(clock) or _hour(number.count if number else clock and clock.hour, is_earliest=is_after)
+    moment = _time(found, is_earliest=is_after)
     return (what, "earliest" if is_after else "latest", moment) if moment and what and (is_before or is_after) else None
 
 
-def _time(clock: Clock | None) -> time | None:
-    """Return the time; None if it does not exist, or can be in the morning or in the evening."""
-    if clock is None or clock.minutes is None:
-        return None
-    return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
-
-
-def _hour(hour: int | None, *, is_earliest: bool) -> time | None:
-    """Read `no flights before 9` as the morning; if it is unclear what nine is, ask."""
+def _time(found: Found, *, is_earliest: bool) -> time | None:
+    """Return the time; nine is in the morning in `no flights before 9`, and else nobody knows."""
+    clock, number = found.get("time", Clock), found.get("n", Number)
+    if clock is not None and clock.minutes is not None:
+        return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
+    hour = clock.hour if clock else number.count if number else None
     return time(hour) if hour is not None and hour < 24 and (hour > 12 or (is_earliest and 4 <= hour <= 11)) else None
 
 
@@ -120,8 +116,6 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
-_DAYS_OFF: Final = timedelta(days=3)
-"""Before a holiday, on which people leave."""
 _FIRST_SUCH_DAY: Final = "the first such day"
 _DAYS_OF_A_MONTH: Final = 30
 
@@ -132,6 +126,8 @@ class _Dates:
     def __init__(self) -> None:
         self.spans: list[tuple[date, date, bool]] = []
         """With whether it is a month, or a part of one."""
+        self.stays: dict[Expression | None, Quantity] = {}
+        """The nights of each of these days."""
         self.firsts: list[date] = []
         self.lasts: list[date] = []
         self.homes: list[date] = []
@@ -170,6 +166,7 @@ class _Dates:
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
+            self.stays[expression] = Quantity((Decimal((last - first).days),), "night")
         elif relation in ("about", "asked"):
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             ends = {"begins_by": first + _ONE_DAY} if relation == "about" else {"last": first + _ONE_DAY, "is_rough": True}
@@ -264,8 +261,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
     if dates.lasts and dates.departs == dates.named and passage.has(_SAYS.any_time):
         dates.firsts, dates.departs = dates.departs, []  # `exams end on 26 June, I can go any time until the end of July`
     exact = sorted(each for each in dates.spans if not each[2])
-    if len(exact) > 1 and all(here[1] == there[0] for here, there in pairwise(exact)):
-        passage.tag("span", _SAYS.date, lambda found: _nights_of(found, among, today, order))
+    if len(exact) > 1 and all(here[1] == there[0] for here, there in pairwise(exact)):  # `Oslo 3 to 5 May, Bergen 5 to 8 May`
+        passage.tag("span", _SAYS.date, lambda found: dates.stays.get(found.get("date", Expression)))
         dates.spans = exact = [(exact[0][0], exact[-1][1], False)]
     passage.take(_SAYS.date)
     days = dates.there or dates.departs
@@ -287,8 +284,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
     holiday = next(iter(passage.values(Holiday)), None)
     if holiday and holiday.first and holiday.last and not (dates.spans or dates.departs):  # `Easter, Thursday to Monday`
-        is_short = holiday.last - holiday.first < _A_WEEK
-        known = known.model_copy(update={"first": holiday.first - is_short * _DAYS_OFF, "last": holiday.last, "depart": None})
+        before = 3 * _ONE_DAY if holiday.last - holiday.first < _A_WEEK else timedelta()
+        known = known.model_copy(update={"first": holiday.first - before, "last": holiday.last, "depart": None})
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
@@ -306,15 +303,6 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
-
-
-def _nights_of(found: Found, among: list[Expression], today: date, order: str) -> Quantity | None:
-    """Read `London 18 to 20 May, Edinburgh 20 to 22 May`: each city has the nights between its own days."""
-    expression = found.get("date", Expression)
-    if expression is None or not expression.is_range:
-        return None
-    first, last = resolved(expression, among, today, order)
-    return Quantity((Decimal((last - first).days),), "night")
 
 
 def _add_holiday(passage: Passage, dates: _Dates, *, has_days: bool) -> bool:
@@ -392,9 +380,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if is_back and dates.likely:  # `next Monday, and back on Thursday`
         likely = {"depart": dates.likely, "last": upcoming(weekday, dates.likely)}
         dates.doubts = Said()
-        dates.doubts.ask(
-            "depart", f"On which day do you leave, if back on {found.said}?", otherwise=likely, because=_FIRST_SUCH_DAY
-        )
+        text = f"On which day do you leave, if back on {found.said}?"
+        dates.doubts.ask("depart", text, otherwise=likely, because=_FIRST_SUCH_DAY)
         return
     events = dates.there or (dates.named if dates.departs == dates.named else [])
     days_before = (events[0].weekday() - weekday.number) % 7 if events else 0
