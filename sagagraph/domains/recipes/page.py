@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import cycle
 from string import ascii_lowercase
 from typing import Any, Final
 
@@ -57,7 +56,7 @@ _MARKS: Final = tuple(f"q{letter}" for letter in ascii_lowercase)
 _MARKED: Final = re.compile(r"\bq[a-z]\b")
 _WAITS: Final = form(
     r"(?<before>\b(q[a-z](,? (and|or|nor|&) (the )?q[a-z])*|it|they|which)\b"
-    r"([ ,:(]+(?!(and|or|with|then|q[a-z])\b)[\w']+){1,8}[ ,:]+"
+    r"([ ,:(]+(?!(and|or|with|then|everything|dinner|q[a-z])\b)[\w']+){1,8}[ ,:]+"
     r"|\b(within|([\w']+ )?(older|later|longer|more|less) than|at (most|the latest)) )?"
     r"{lasting}(?! (in the|to)\b)(?<after>( (old|later|max|at (most|the latest)))?( (after|before|of|when)\b[^.,;]*)?)\)?"
 )
@@ -68,9 +67,7 @@ _NO_WAIT: Final = re.compile(
 )
 """Minutes of cooking, or until the whole meal is there."""
 _CLAUSE: Final = re.compile(r"[^.,;:!?]*$")
-_LEFT_OUT: Final = re.compile(
-    r"(?i)\b(?:skip|drop|remove|without|no|leave out|instead of|rather than) (?:the )?(?:$|(?=q[a-z]\b))"
-)
+_LEFT_OUT: Final = re.compile(r"(?i)\b(skip|drop|remove|without|no|leave out|instead of|rather than) (the )?($|(?=q[a-z]\b))")
 _LEAST_OF_A_NAME: Final = 5
 _ALMOST: Final = 84
 """Of 100: how alike a misspelling is."""
@@ -340,7 +337,7 @@ def _dish_called(said: str) -> str | None:
 
 def _without_dishes(text: str, dishes: Sequence[Dish]) -> str:
     """Write a mark for each dish."""
-    for mark, each in reversed([*zip(cycle(_MARKS), dishes)]):
+    for mark, each in reversed([*zip(_MARKS * len(dishes), dishes, strict=False)]):
         text = f"{text[: each.start]}{mark}{text[each.end :]}"
     return _LEFT_OUT.sub("", text)
 
