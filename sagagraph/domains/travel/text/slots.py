@@ -235,8 +235,8 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
         is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
-        joined = [each.count or 0 for each in told if each.is_more]
-        likely = {"travellers": max(counts) if is_said else before + sum(joined)} if is_said or joined else None
+        joined = sum(each.count or 0 for each in told if each.is_more)
+        likely = {"travellers": max(counts) if is_said else before + joined} if is_said or joined > 0 else None
         text = f"How many travel: {' or '.join(map(str, counts))}?"
         said.ask("travellers", text, otherwise=likely, because="the number that was said")
     elif counts and counts[0] < 1:

@@ -137,8 +137,8 @@ class _Dates:
         """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
-        self.events: list[date] = []
-        """Those of `there` of which nobody said that the trip leads to them."""
+        self.starts: list[date] = []
+        """Those of `departs` of which it is said from where, or for what."""
         self.doubts = Said()
         self.likely: date | None = None
         """The day of departure that a weekday most likely means."""
@@ -171,7 +171,6 @@ class _Dates:
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             ends = {"begins_by": first + _ONE_DAY} if relation == "about" else {"last": first + _ONE_DAY, "is_rough": True}
             self.there += [first] if relation == "asked" else []
-            self.events += [first] if leads == "asked event" else []
             self.doubts.ask("depart", text, otherwise={"first": first - _ONE_DAY, **ends}, because="around that day")
         elif relation in ("from", "after") and not is_first_night:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
@@ -179,8 +178,10 @@ class _Dates:
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
             self.homes += [last] if leads == "by back" and is_day else []
         else:
+            leaves = found.led_by(_SAYS.leave)
             self.departs.append(first)
-            self.named += [] if found.led_by(_SAYS.leave) else [first]
+            self.named += [] if leaves else [first]
+            self.starts += [first] if leaves and leaves["off"] else []
 
     def _leave_out_events(self, begins: date, ends: date) -> None:
         """Leave out what begins after the journey there, and is over before the one back."""
@@ -298,8 +299,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
     nights = sum((each.count or 0) * NIGHTS.get(each.unit, 0) for each in passage.values(Quantity))
     if len(leaving) == 1 and nights:
         dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`
-        if dates.there == dates.events and any(leaving[0] < day + timedelta(days=nights) for day in dates.events):
-            dates.there, dates.doubts = [], Said()  # `the wedding is on 6 June, we leave on the 8th`
+        if dates.starts and any(leaving[0] < day + timedelta(days=nights) for day in dates.there):
+            dates.there, dates.doubts = [], Said()  # `the wedding is on 6 June, we leave from Cork on the 8th`
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
