@@ -31,8 +31,6 @@ _PARTS: Final = (
     *((word, (21, 31)) for word in ("late", "end")),
     ("half", (1, 15)),
 )
-
-
 _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
@@ -112,8 +110,8 @@ def tag_dates(passage: Passage, today: date) -> None:
     """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
     passage.tag("date", _SAYS.feast, lambda found: _feast(found, today))
     passage.tag("holiday", _SAYS.holiday, lambda found: _holiday(found, today))
-    for named in (_SAYS.weekday, _SAYS.short_weekday):
-        passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
+    for named in (_SAYS.weekday, _SAYS.short_weekday, _SAYS.up_to_weekday):
+        passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])), "day")
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
     passage.tag("year", _SAYS.year, _year, "year")
     for words in _DATED:
@@ -265,12 +263,16 @@ def _day_number(found: Found, group: str) -> int | None:
 
 
 def _day_with_weekday(found: Found) -> Expression | None:
-    """Read `Friday 9 May` and `Fri-Sun 9-11 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
-    expression, first = found.get("date", Expression), found.get("first", Weekday)
+    """Read `Friday 9 May`, `Fri-Sun 9-11 May` and `Wed to Fri 22`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
+    expression, first, weekday = found.get("date", Expression), found.get("first", Weekday), found.get("weekday", Weekday)
     is_said_of = _SAYS.one_weekday.match(found.said) and any(character.isdigit() for character in found.said)
-    is_one = is_said_of and expression is not None and not expression.is_month and (expression.is_range or first is None)
-    weekday = first or found.get("weekday", Weekday)
-    return replace(expression, said=found.said, weekday=weekday) if expression and is_one else None
+    if expression is None or weekday is None or not is_said_of or expression.is_month:
+        return None
+    if first is None or expression.is_range:
+        return replace(expression, said=found.said, weekday=first or weekday)
+    days = (weekday.number - first.number) % 7
+    begins = [replace(each, begins=each.begins - days, ends=each.ends - days) for each in expression.first if each.begins > days]
+    return Expression(found.said, tuple(begins), expression.first, first) if begins else None
 
 
 def _day_alone(found: Found) -> Expression | None:
@@ -282,7 +284,7 @@ def _month(found: Found, month: int, year: int | None) -> Rough:
     part = " ".join(found["part"].removeprefix("the ").split())
     nth = next((each.place for each in found.values(Nth, "part")), 0) if part else 0
     begins, ends = next((days for word, days in _PARTS if word in part), (1, 31))
-    if "half" in part and nth == 2:
+    if "half" in part and (nth == 2 or part.startswith(("back", "latter"))):
         begins, ends = 16, 31
     weeks = found.get("weeks", Quantity)
     if weeks is not None or "week" in part:

@@ -106,9 +106,9 @@ def _lasting(found: Found) -> Lasting | None:
     minutes = found.get("minutes", Number)
     if minutes is not None:
         return None if minutes.value is None else Lasting(float(minutes.value))
-    hours = found.get("hours", Number)
+    hours, more = found.get("hours", Number) or found.get("quarters", Number), found.values(Number, "more")
     if hours is not None and hours.value is None:
         return None
     whole = 0.5 if found["half"] else float(hours.value or 0) if hours else 1
-    more = found.values(Number, "more")
+    whole /= 4 if found["quarter"] else 1
     return Lasting(whole * 60 + (float(more[0].value or 0) if more else 30 if found["and"] or found["and_half"] else 0))

@@ -87,7 +87,7 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
     is_large = (is_led or found["change"] or found["head"]) and (low.value is None or low.value >= cues.least)
     if not meant and not low.is_thousands and not (high and high.is_thousands) and not is_large:
         return None
-    minus = found["minus"] or found["negative"]
+    minus, least = found["minus"] or found["negative"], found.led_by(_SAYS.least)
     return Money(
         -low.value if minus and low.value is not None else low.value,
         tuple(dict.fromkeys(meant)),
@@ -95,7 +95,7 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
         most=high.value if high is not None and high.value is not None else None,
         per="night" if found["night"] else "person" if found["head"] else "",
         is_range=high is not None,
-        is_least=found.led_by(_SAYS.least) is not None or found.followed_by(_SAYS.or_more) is not None,
+        is_least=(least is not None and not least["not"]) or found.followed_by(_SAYS.or_more) is not None,
         change="less" if found["change"] in _LESS else "more" if found["change"] else "",
     )
 

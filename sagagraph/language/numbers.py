@@ -25,9 +25,9 @@ _ONES: Final = _WORDS_TO_NINETEEN.split()
 _TENS: Final = dict(zip(_WORDS_OF_TENS.split(), range(20, 100, 10), strict=True))
 _NTH: Final = {**{word: n for n, word in enumerate(_PLACES.split(), start=1)}, "thirtieth": 30}
 
-_SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]?(?:{'|'.join(_ONES[1:10])})\b)?|(?:{'|'.join(reversed(_ONES))}))\b"
+SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]?(?:{'|'.join(_ONES[1:10])})\b)?|(?:{'|'.join(reversed(_ONES))}))\b"
 _PLACED: Final = "|".join(sorted(_NTH, key=len, reverse=True))
-_SAYS: Final = Forms(__file__, "numbers", SMALL=_SMALL, TENS="|".join(_TENS), PLACE=_PLACED)
+_SAYS: Final = Forms(__file__, "numbers", SMALL=SMALL, TENS="|".join(_TENS), PLACE=_PLACED)
 _SCALES: Final = {"million": 1_000_000, "lakh": 100_000, "crore": 10_000_000}
 _PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{2,3})*[, ']\d{3}(?:\.\d{1,2})?")
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.forms import Forms
-from sagagraph.language.numbers import Number
+from sagagraph.language.numbers import SMALL, Number
 from sagagraph.language.passage import Found
 from sagagraph.language.quantities import NIGHTS, Quantity
 
@@ -18,7 +18,7 @@ ADULT_FROM: Final = 12
 """Years of age; whoever is called a child and has no age is under it."""
 PEOPLE: Final = {"people": Forms(__file__, "units.people")}
 """Units for `tag_quantities`."""
-_SAYS: Final = Forms(__file__, "people")
+_SAYS: Final = Forms(__file__, "people", SMALL=SMALL)
 _PARTIES: Final = Forms(__file__, "people.parties")
 
 
@@ -61,10 +61,7 @@ def tag_people(passage: Passage) -> None:
 
 
 def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
-    """Take whoever is spoken of (`my son plays a match there`), with whoever writes, if they say `we`.
-
-    A writer who says `I` may speak of people who stay at home; a trip for my wife may be one with me: nobody counted them.
-    """
+    """Take whoever is spoken of, with whoever says `we`; who says `I` may speak of people at home, or of one to take along."""
     leads = _SAYS.not_visited if is_we or not passage.has(_SAYS.me) else _SAYS.wished_for
     spoken = passage.take(_SAYS.spoken_of, lambda each: bool(each.led_by(leads)) and not each.followed_by(_SAYS.elsewhere))
     companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _LABELLED: Final = re.compile(
     r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|pax|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
-    r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
+    r":\s*(?P<number>\d+)(?=\s*(?:,(?!\s*\d+\s*(?:[,.;)&]|and\b|$))|[;.\n]|$))"
 )
-"""`Adults: 2`, as in a form."""
+"""`Adults: 2`, as in a form, but not `kids: 4, 7 and 11`."""
 _WRITTEN_OUT: Final = (
     (re.compile(r"(?<=\w) ?= ?(?=[\w$€£])"), ": "),
     (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*(?:[-–]|to|until|till)\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),

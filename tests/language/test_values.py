@@ -93,7 +93,15 @@ def test_times_of_day(text: str, minutes: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "minutes"),
-    [("an hour and a half", 90), ("half an hour", 30), ("1 hour and 20 minutes", 80), ("1h30", 90), ("a 40-minute drive", 40)],
+    [
+        ("an hour and a half", 90),
+        ("half an hour", 30),
+        ("1 hour and 20 minutes", 80),
+        ("1h30", 90),
+        ("a 40-minute drive", 40),
+        ("a quarter of an hour", 15),
+        ("three quarters of an hour", 45),
+    ],
 )
 def test_how_long_something_takes(text: str, minutes: float) -> None:
     assert [lasting.minutes for lasting in tagged(text).values(Lasting)] == [minutes]

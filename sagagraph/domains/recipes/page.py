@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import Any, Final
 
 from rapidfuzz import fuzz
@@ -50,14 +51,23 @@ _COMPANY: Final = form(r"{company}(?: (?:are )?(?:both )?(?:cook(?:s|ing)?|in th
 _FOR: Final = re.compile(r"(?i)\bfor $")
 _WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my|alone|myself|own)\b")
 _COOK_BEFORE: Final = re.compile(r"(?i)\bcook(?:ing)? $")
-_FRESH: Final = form(
-    r"(?:\b(?:should be |is |are |must be |has to be |have to be |be )?eaten )?"
-    r"\b(?:within|(?:isn't|not?) (?:older|later|longer|more) than|at (?:most|the latest)|less than|only good for)"
-    r" {lasting}(?: old)?"
-    r"(?: (?:after|of|when)\b[^.,;]*)?|{lasting:later} at (?:most|the latest)"
+_MARKS: Final = tuple(f"q{letter}" for letter in ascii_lowercase)
+"""Each stands for a dish; no word is written so."""
+_MARKED: Final = re.compile(r"\bq[a-z]\b")
+_WAITS: Final = form(
+    r"(?<before>\b(q[a-z](,? (and|or|nor|&) (the )?q[a-z])*|it|they|which)\b"
+    r"([ ,:(]+(?!(and|or|with|then|everything|dinner|q[a-z])\b)[\w']+){1,8}[ ,:]+"
+    r"|\b(within|([\w']+ )?(older|later|longer|more|less) than|at (most|the latest)) )?"
+    r"{lasting}(?! (in the|to)\b)(?<after>( (old|later|max|at (most|the latest)))?( (after|before|of|when)\b[^.,;]*)?)\)?"
 )
-_LEFT_OUT: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out|instead of|rather than) (?:the )?$")
-_LEFT_OUT_TOO: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out|instead of|rather than) (?:the )?(?=  )")
+"""How long a dish may wait: minutes that are said of it, or as a limit. Those of cooking stand in its recipe."""
+_NO_WAIT: Final = re.compile(
+    r"(?i)\b(bak|cook|cool|chill|simmer|boil|fr(y|ie)|roast|tak(e|ing)|needs?\b(?! to)|ready|done|start|in( about)?$)"
+    r"|^(?!.*\bq[a-z]\b).*\b(everything|all|dinner|table)\b"
+)
+"""Minutes of cooking, or until the whole meal is there."""
+_CLAUSE: Final = re.compile(r"[^.,;:!?]*$")
+_LEFT_OUT: Final = re.compile(r"(?i)\b(skip|drop|remove|without|no|leave out|instead of|rather than) (the )?($|(?=q[a-z]\b))")
 _LEAST_OF_A_NAME: Final = 5
 _ALMOST: Final = 84
 """Of 100: how alike a misspelling is."""
@@ -73,11 +83,11 @@ _READY: Final = "All of it is ready"
 _LONG: Final = 60
 """Minutes from which a time is told in hours."""
 _WITHOUT_MEANING = (
-    "add all also and are bake can cook cooking cooks could course dear dessert dinner dish dishes done down eat evening "
-    "everyone fancy first for get good guests has have having hello here i'd i'll i'm instead it's just kitchen let let's "
-    "like main make meal menu morning must only plan please plus ready second served should side simple sit some starter table "
-    "that the them then there there's they they're time today together tonight too want we'd we'll we're when which while "
-    "who will with would you"
+    "add all also and are bake can cook cooking cooks could course dear dessert dinner dish dishes don't done down eat eaten "
+    "evening everyone fancy first for get good guests has have having hello here i'd i'll i'm instead it's just kitchen let "
+    "let's like main make meal menu morning must only plan please plus ready second served should side simple sit some starter "
+    "table that the them then there there's they they're time today together tonight too wait want we'd we'll we're when which "
+    "while who will with would you"
 )
 _FILLING: Final = frozenset(_WITHOUT_MEANING.split())
 
@@ -326,18 +336,25 @@ def _dish_called(said: str) -> str | None:
 
 
 def _without_dishes(text: str, dishes: Sequence[Dish]) -> str:
-    """Write a mark of equal length for each dish, so that places in the text stay."""
-    for each in dishes:
-        text = f"{text[: each.start]}{' ' * (each.end - each.start)}{text[each.end :]}"
-    return _LEFT_OUT_TOO.sub(lambda said: " " * len(said[0]), text)
+    """Write a mark for each dish."""
+    for mark, each in reversed([*zip(_MARKS * len(dishes), dishes, strict=False)]):
+        text = f"{text[: each.start]}{mark}{text[each.end :]}"
+    return _LEFT_OUT.sub("", text)
 
 
-def _fresh(found: Found, dishes: Sequence[Dish], text: str) -> dict[str, str]:
-    """Return within how many minutes the dish is eaten beside which that is said."""
-    lasting = found.get("lasting", Lasting) or found.get("later", Lasting)
-    at = text.casefold().find(found.said.casefold())
-    beside = min(dishes, key=lambda each: min(abs(each.start - at), abs(each.end - at)), default=None)
-    return {} if beside is None or lasting is None else {beside.name: f"{lasting.minutes:g} min"}
+def _is_wait(found: Found) -> bool:
+    """Tell how long a dish may wait from how long it is cooked; of a limit alone, the words before it tell."""
+    lead = found.led_by(_CLAUSE) if _MARKED.search(found["before"]) is None else None
+    return bool(found["before"] or found["after"]) and not _NO_WAIT.search((lead[0] if lead else "") + found["before"])
+
+
+def _waits(found: Found, dishes: Sequence[Dish]) -> dict[str, str]:
+    """Return for how many minutes those dishes may wait of which that is said, or else the nearest one."""
+    lasting, marks = found.get("lasting", Lasting), [*_MARKED.finditer(found.match.string)]
+    nearest = sorted(marks, key=lambda each: min(abs(each.start() - found.end), abs(each.end() - found.start)))
+    own = [each for each in marks if found.start <= each.start() < found.end] or nearest[:1]
+    names = [dishes[_MARKS.index(each[0])].name for each in own]
+    return dict.fromkeys(names, f"{lasting.minutes:g} min") if lasting else {}
 
 
 def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -346,8 +363,9 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], tuple
     """
     text = _HELPED_BY_NOBODY.sub("I cook alone", _HELPS.sub("and I cook", _EATERS.sub(r"\1;", in_full(text))))
     passage, told = tagged(text, units={**UNITS, **PEOPLE}), dict[str, Any]()
-    for each in passage.take(_FRESH):
-        told["fresh"] = told.get("fresh", {}) | _fresh(each, dishes, text)
+    told["fresh"] = dict[str, str]()
+    for each in passage.take(_WAITS, _is_wait):
+        told["fresh"] |= _waits(each, dishes)
     if passage.take(_WARM):
         told["warm"] = True
     for each in passage.take(_COOKS):

@@ -188,6 +188,29 @@ async def test_a_sentence_is_understood(said: str, dishes: list[str], dinner: st
     assert (draft.request.get("dinner"), draft.not_understood) == (dinner, unread)
 
 
+@pytest.mark.parametrize(
+    ("said", "warm"),
+    [
+        ("Soup and flatbread. The bread should not sit for more than 10 minutes before we eat it.", {"Flatbread": "10 min"}),
+        ("The soup can stand for 30 minutes, the pancakes only 4", {"Lentil-Soup": "30 min"}),
+        ("cobbler and custard; the custard shouldn't wait more than a quarter of an hour", {"Custard": "15 min"}),
+        ("The pancakes and the flatbread mustn't get older than 10 minutes", {"Pancakes": "10 min", "Flatbread": "10 min"}),
+        (
+            "10 minutes at most for the pancakes, the crumble doesn't mind an hour",
+            {"Pancakes": "10 min", "Apple-Crumble": "60 min"},
+        ),
+        ("pancakes (max 5 min) and custard", {"Pancakes": "5 min"}),
+        ("We make cobbler. It may rest twenty minutes", {"Cobbler": "20 min"}),
+        ("The crumble bakes for 30 minutes, the soup takes 40 minutes", None),
+        ("soup and custard, everything on the table within 50 minutes", None),
+        ("pancakes 20 minutes, crumble in 40 minutes", None),
+    ],
+)
+async def test_minutes_that_are_said_of_a_dish_are_how_long_it_may_wait(said: str, warm: dict[str, str] | None) -> None:
+    draft = await RecipesPage(_cooking()).read(said, None)
+    assert draft.request.get("warm") == warm
+
+
 async def test_all_dishes_are_warm_or_those_that_are_left() -> None:
     page = RecipesPage(_cooking())
     both = await page.read("custard and flatbread at 7, both warm", None)

@@ -68,9 +68,7 @@ def with_changed_nights(
 
 
 def anchors_of(visits: list[Visit], stays_in: set[str | None]) -> list[Visit]:
-    """Return the stops beside which another one is to be (`before Cologne`, `between Berlin and Cologne`), and those that are to
-    be the first and the last. The board puts stops in order; no sentence does.
-    """
+    """Return the stops that are to be beside another one (`before Cologne`), first or last: the board puts them in order."""
     anchors = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
     anchors = anchors if len({visit.role for visit in anchors}) > 1 else []
     for visit in visits:

@@ -65,14 +65,14 @@ _MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
 """Where dates in figures may put the month first."""
 
 
-def _read_parts(text: str, said: Said, known: PartialRequest) -> None:
+def _read_parts(text: str, said: Said, known: PartialRequest, *, has_way: bool) -> None:
     """Assume that nobody travels where a hotel is all that is spoken of; whoever says later from where, does travel."""
     origin = said.fields.get("origin")
     is_open = origin is None and known.origin is None and not said.asks("origin")
     if known.stay_only and origin is not None:
         said.fields["stay_only"] = False
-    elif is_open and _SAYS.hotel.search(text) and not _SAYS.journey.search(text):
-        said.fields["stay_only"] = True
+    elif is_open and (has_way or _SAYS.hotel.search(text)) and not _SAYS.journey.search(text):
+        said.fields |= {"stay_only": True, "by": None}
         said.notes.append(("origin", "only a hotel was mentioned"))
 
 
@@ -108,7 +108,7 @@ def _sentence(
     is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
     asked = question.field if question is not None and not is_about_a_city else None
     passage.take(_SAYS.introduced)
-    had = passage.take(_SAYS.had)
+    had = [*passage.take(_SAYS.had), *passage.take(_SAYS.drives, lambda found: not found["not"])]
     tag_places(passage, cities)
     understood = _MEANINGLESS | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
@@ -128,13 +128,15 @@ def _sentence(
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
-    _read_parts(whole, said, known)
+    _read_parts(whole, said, known, has_way=had != [])
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    is_stay_only = said.fields.get("stay_only", known.stay_only)
-    refused += [] if is_stay_only else [*had, *passage.find(_SAYS.not_planned)]
+    if said.fields.get("stay_only", known.stay_only):
+        passage.take(_SAYS.hotel)
+    else:
+        refused += [*had, *passage.find(_SAYS.not_planned)]
     not_understood += [" ".join(found.said.split()) for found in (*refused, *near)]
     left = (*not_understood, *passage.unread(understood))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))

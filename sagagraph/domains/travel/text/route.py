@@ -56,7 +56,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     for visit in visits:  # `change Paris to 2 nights`
         if visit.role is Role.REPLACED and visit.has_nights and {each.city for each in visits} <= stays_in:
             visit.role = Role.PLACE
-    _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
     take_stays(passage)
     is_added = _SAYS.added.search(whole) is not None
@@ -71,7 +70,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     is_answer = only is not None or (not visits and known.stops != ())
     named = {visit.city for visit in visits if not visit.has_nights}
     now = with_loose_nights(now, loose, named=named, is_answer=is_answer)
-    now = _as_long_as_the_trip(now, stays, loose, said)
+    now = _with_total(now, stays, loose, said)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     if now != before:
@@ -91,9 +90,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     ]
 
 
-def _as_long_as_the_trip(
-    now: tuple[PartialStop, ...], stays: list[Stay], loose: list[Stay], said: Said
-) -> tuple[PartialStop, ...]:
+def _with_total(now: tuple[PartialStop, ...], stays: list[Stay], loose: list[Stay], said: Said) -> tuple[PartialStop, ...]:
     """Take how long the whole trip is, and return the stops, of which a single one lasts as long as its dates."""
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
@@ -121,22 +118,11 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
     return place.city if place and is_one and place.city in [stop.city for stop in known.stops] else None
 
 
-def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
-    """Read `Brussels for Amsterdam`: one city for another."""
-    stays = {stop.city for stop in known.stops}
-    for new, old in pairwise(visits):
-        is_swapped = new.city not in stays and old.city in stays and not (new.has_nights or old.has_nights)
-        if is_swapped and new.role is Role.BARE and _SAYS["for"].fullmatch(passage.text, new.end, old.start):
-            old.role = Role.REPLACED
-
-
 # -- a route that is known already ---------------------------------------------------------------------------------------
 
 
 def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tuple[list[Visit], list[str]]:
-    """Leave out legs, and name them: `a train from Paris to Rome`, said by somebody who stays in Paris, does not start a trip
-    there.
-    """
+    """Leave out legs, and name them: `a train from Paris to Rome` starts no trip of somebody who stays in Paris."""
     stays = {stop.city for stop in known.stops}
     starts = [visit for visit in visits if visit.role is Role.ORIGIN and visit.city in stays and visit.city != known.origin]
     if known.origin is None or not starts or _SAYS.starts_anew.search(whole) or any(visit.has_nights for visit in visits):
@@ -171,15 +157,13 @@ def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: li
     if len(old) != 1 or len(new) != 1 or new[0].city is None or old[0].city not in {*stays, known.origin}:
         return False
     before, after = old[0].city, new[0].city
-    is_there, is_origin = after in stays, before == known.origin
-    if is_there or after == known.origin:
+    if after in (*stays, known.origin):
         unread.append(f"{old[0].place.said} and {new[0].place.said}")
-    elif is_origin:
+    elif before == known.origin:
         said.fields["return_to" if new[0].role is Role.RETURN else "origin"] = after
     else:
-        said.fields["stops"] = tuple(
-            new[0].stop.lasting(new[0].nights or stop.nights) if stop.city == before else stop for stop in known.stops
-        )
+        nights = new[0].nights or stays[before].nights
+        said.fields["stops"] = tuple(new[0].stop.lasting(nights) if stop.city == before else stop for stop in known.stops)
     return True
 
 

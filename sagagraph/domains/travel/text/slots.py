@@ -214,27 +214,29 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     rooms += [sum(kinds.values())] if kinds else []
-    taken = passage.take(_SAYS.company)
-    found_companies = [company for found in taken if (company := found.get("company", Company))]
-    companies = [
-        before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
-    ]
-    children = [each.children + (young if each.is_more else 0) for each in found_companies]
+    taken = _each_once(passage.take(_SAYS.company))
+    told = [company for found in taken if (company := found.get("company", Company))]
+    wholes = [each for each in told if each.count and not each.is_more]
+    if wholes and not _number_of(_SAYS.all_of_them, taken):  # `my wife and I, bringing our daughter`
+        before, young = wholes[0].count or 1, wholes[0].children
+    companies = [each.count and each.count + (before if each.is_more else 0) for each in told]
+    children = [each.children + (young if each.is_more else 0) for each in told]
     for found in passage.take(_SAYS.more_people, lambda found: not is_one_of_several(found)):
         more = found.get("people", Quantity) or Quantity((Decimal(found.values(Number)[0].count or 1),), "person", change="more")
         companies.append(None if more.count is None else before + more.delta)
         children.append(young + (more.delta if more.unit == "child" else 0))
     counts = list(dict.fromkeys(count for count in companies if count is not None))
-    if any(each.has_grown for each in found_companies):
+    if any(each.has_grown for each in told):
         said.notes.append(("children", "who is 12 or older travels as an adult"))
     if any(children):
         said.fields["children"] = max(children)
         said.notes += [("children", "those called children")] if None in companies else []
-    if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
+    if None in companies and not (any(children) and known.travellers):
         _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
         is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
-        likely = {"travellers": max(counts)} if is_said else None
+        joined = sum(each.count or 0 for each in told if each.is_more)
+        likely = {"travellers": max(counts) if is_said else before + joined} if is_said or joined > 0 else None
         text = f"How many travel: {' or '.join(map(str, counts))}?"
         said.ask("travellers", text, otherwise=likely, because="the number that was said")
     elif counts and counts[0] < 1:
@@ -275,7 +277,9 @@ def _number_of(words: re.Pattern[str], taken: Sequence[Found]) -> int:
     return max((each.count or 0 for each in companies if each), default=0)
 
 
-def _is_counted(companies: Sequence[Company]) -> bool:
-    """Tell whether `2 adults and 2 children` counted those of whom more is said: `(kids 5 and 8)`."""
-    counted = {each.children for each in companies if each.count is not None and not each.is_more}
-    return {each.children for each in companies} == counted and len(counted) == 1
+def _each_once(taken: list[Found]) -> list[Found]:
+    """Leave out children who are counted elsewhere: `with the kids: 2 adults and 2 children (5 and 8)`."""
+    told = [(found, company) for found in taken if (company := found.get("company", Company))]
+    counted = {each.children for _, each in told if each.count is not None and not each.is_more} - {0}
+    again = [found for found, each in told if (each.count is None or each.is_more) and each.children in (0, *counted)]
+    return [each for each in taken if len(counted) != 1 or each not in again or not _SAYS.offspring.search(each.said)]

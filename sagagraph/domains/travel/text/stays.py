@@ -116,9 +116,7 @@ def find_visits(passage: Passage) -> list[Visit]:
 
 
 def _correct_roles(visits: list[Visit], text: str) -> None:
-    """Correct roles. If the words before a city are not decisive, those around it are: in `Boston to Paris`, the ones
-    after it.
-    """
+    """Correct roles by the words around a city: in `Boston to Paris`, those after it."""
     into = next((n for n, visit in enumerate(visits) if _leads_to(visit, _SAYS.into, text)), None)
     for n, visit in enumerate(visits):
         if visit.role is Role.ORIGIN and into is not None and n > into and _leads_to(visit, _SAYS.out_of, text):
@@ -185,11 +183,9 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
             before[-1].role = Role.REPLACED
             left.append(visit)
         else:
-            before[-1].place = visit.place
-            before[-1].nights, before[-1].has_nights = (
-                visit.nights or before[-1].nights,
-                before[-1].has_nights or visit.has_nights,
-            )
+            visit.role, visit.nights = before[-1].role, visit.nights or before[-1].nights
+            visit.has_nights = visit.has_nights or before[-1].has_nights
+            left[left.index(before[-1])] = visit
     return left
 
 
@@ -200,7 +196,7 @@ def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     dates = passage.values(Expression)
-    if len(dates) < 2 and not any(each.is_range for each in dates):
+    if len(dates) < 2 and not any(each.is_range for each in dates) and not passage.has(_SAYS.weekdays):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "1234" if passage.has(_SAYS.nights_elsewhere) else "123":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.partial import Said
@@ -64,20 +66,16 @@ def _limit(found: Found) -> tuple[str, str, time] | None:
     elif found["not"] or _SAYS.never.search(_clause_before(found)):
         is_before, is_after = is_after, is_before
     what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
-    moment = _time(found.get("time", Clock)) or _hour(found.get("n", Number), is_earliest=is_after)
+    moment = _time(found, is_earliest=is_after)
     return (what, "earliest" if is_after else "latest", moment) if moment and what and (is_before or is_after) else None
 
 
-def _time(clock: Clock | None) -> time | None:
-    """Return the time; None if it does not exist, or can be in the morning or in the evening."""
-    if clock is None or clock.minutes is None:
-        return None
-    return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
-
-
-def _hour(number: Number | None, *, is_earliest: bool) -> time | None:
-    """Read `no flights before 9` as the morning; if it is unclear what nine is, ask."""
-    hour = number.count if number else None
+def _time(found: Found, *, is_earliest: bool) -> time | None:
+    """Return the time; nine is in the morning in `no flights before 9`, and else nobody knows."""
+    clock, number = found.get("time", Clock), found.get("n", Number)
+    if clock is not None and clock.minutes is not None:
+        return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
+    hour = clock.hour if clock else number.count if number else None
     return time(hour) if hour is not None and hour < 24 and (hour > 12 or (is_earliest and 4 <= hour <= 11)) else None
 
 
@@ -128,6 +126,8 @@ class _Dates:
     def __init__(self) -> None:
         self.spans: list[tuple[date, date, bool]] = []
         """With whether it is a month, or a part of one."""
+        self.stays: dict[Expression | None, Quantity] = {}
+        """The nights of each of these days."""
         self.firsts: list[date] = []
         self.lasts: list[date] = []
         self.homes: list[date] = []
@@ -137,6 +137,8 @@ class _Dates:
         """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
+        self.starts: list[date] = []
+        """Those of `departs` of which it is said from where, or for what."""
         self.doubts = Said()
         self.likely: date | None = None
         """The day of departure that a weekday most likely means."""
@@ -164,6 +166,7 @@ class _Dates:
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
+            self.stays[expression] = Quantity((Decimal((last - first).days),), "night")
         elif relation in ("about", "asked"):
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             ends = {"begins_by": first + _ONE_DAY} if relation == "about" else {"last": first + _ONE_DAY, "is_rough": True}
@@ -175,8 +178,10 @@ class _Dates:
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
             self.homes += [last] if leads == "by back" and is_day else []
         else:
+            leaves = found.led_by(_SAYS.leave)
             self.departs.append(first)
-            self.named += [] if found.led_by(_SAYS.leave) else [first]
+            self.named += [] if leaves else [first]
+            self.starts += [first] if leaves and leaves["off"] else []
 
     def _leave_out_events(self, begins: date, ends: date) -> None:
         """Leave out what begins after the journey there, and is over before the one back."""
@@ -256,8 +261,12 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates.add(found, among, today, order)
     if dates.lasts and dates.departs == dates.named and passage.has(_SAYS.any_time):
         dates.firsts, dates.departs = dates.departs, []  # `exams end on 26 June, I can go any time until the end of July`
+    exact = sorted(each for each in dates.spans if not each[2])
+    if len(exact) > 1 and all(here[1] == there[0] for here, there in pairwise(exact)):  # `Oslo 3 to 5 May, Bergen 5 to 8 May`
+        passage.tag("span", _SAYS.date, lambda found: dates.stays.get(found.get("date", Expression)))
+        dates.spans = exact = [(exact[0][0], exact[-1][1], False)]
     passage.take(_SAYS.date)
-    days, exact = dates.there or dates.departs, [each for each in dates.spans if not each[2]]
+    days = dates.there or dates.departs
     beside = passage.take(_SAYS.day_beside, lambda _: bool(days) or len(dates.spans) == len(exact) == 1)
     for found in sorted(beside, key=lambda each: not (each["after"] or each["later"])):
         span = found.get("span", Quantity)
@@ -274,6 +283,10 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             text = f"Do you leave on {day_text(days[0] - by)} or on {day_text(days[0])}?"
             begins = {"depart": days[0] - by} | ({"last": max(dates.lasts)} if dates.lasts else {})
             dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
+    holiday = next(iter(passage.values(Holiday)), None)
+    if holiday and holiday.first and holiday.last and not (dates.spans or dates.departs):  # `Easter, Thursday to Monday`
+        before = 3 * _ONE_DAY if holiday.last - holiday.first < _A_WEEK else timedelta()
+        known = known.model_copy(update={"first": holiday.first - before, "last": holiday.last, "depart": None})
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
@@ -283,8 +296,11 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
     if not (has_holiday or expressions or dates.departs):
         _add_ahead(passage, dates, today)
     leaving = [day for day in dates.departs if day not in dates.named]
-    if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
+    nights = sum((each.count or 0) * NIGHTS.get(each.unit, 0) for each in passage.values(Quantity))
+    if len(leaving) == 1 and nights:
         dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`
+        if dates.starts and any(leaving[0] < day + timedelta(days=nights) for day in dates.there):
+            dates.there, dates.doubts = [], Said()  # `the wedding is on 6 June, we leave from Cork on the 8th`
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
@@ -365,13 +381,13 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if is_back and dates.likely:  # `next Monday, and back on Thursday`
         likely = {"depart": dates.likely, "last": upcoming(weekday, dates.likely)}
         dates.doubts = Said()
-        dates.doubts.ask(
-            "depart", f"On which day do you leave, if back on {found.said}?", otherwise=likely, because=_FIRST_SUCH_DAY
-        )
+        text = f"On which day do you leave, if back on {found.said}?"
+        dates.doubts.ask("depart", text, otherwise=likely, because=_FIRST_SUCH_DAY)
         return
-    days_before = (dates.departs[0].weekday() - weekday.number) % 7 if dates.departs and dates.departs == dates.named else 0
+    events = dates.there or (dates.named if dates.departs == dates.named else [])
+    days_before = (events[0].weekday() - weekday.number) % 7 if events else 0
     if days_before in (1, 2):  # `a meeting on Thursday 22 January: I fly on Wednesday`
-        dates.departs, dates.named = [dates.departs[0] - timedelta(days=days_before)], []
+        dates.departs, dates.named = [events[0] - timedelta(days=days_before)], []
         dates.doubts.notes.append(("depart", found.said))
         return
     day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)

@@ -78,7 +78,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("3-7 June Paris, 7-10 June Lisbon, from London, for two",),
-            "asks: Between which days: 3 June 2025 to 7 June 2025 or 7 June 2025 to 10 June 2025?",
+            "London → Paris 4 → Lisbon 3 → London; 2025-06-03 to 2025-06-10; 2 people, rooms: 1",
         ),
         (
             ("Boston to Paris for 3 nights in May, 2 people, $1,000/person",),

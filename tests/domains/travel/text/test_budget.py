@@ -37,6 +37,10 @@ def budget(text: str) -> Said:
         ("3 grand", 3000),
         ("everything under $3k all in", 3000),
         ("1500 as my budget", 1500),
+        ("it must not cost more than 1500 dollars", 1500),
+        ("the whole thing shouldn't go over $1500", 1500),
+        ("we couldn't possibly spend over 1500", 1500),
+        ("1500 is our absolute limit", 1500),
         ("$12,345,678.90", "12345678.90"),
     ],
 )

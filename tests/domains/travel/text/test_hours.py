@@ -26,6 +26,8 @@ def understood(text: str) -> str:
     ("text", "hours"),
     [
         ("not before 8am", "depart 08:00-"),
+        ("flights after 10 o'clock", "depart 10:00-"),
+        ("arrive before 9 o'clock", "hours?"),
         ("no flights before 8:30", "depart 08:30-"),
         ("no earlier than 7 a.m.", "depart 07:00-"),
         ("leave after 10h", "depart 10:00-"),

@@ -24,6 +24,7 @@ def stays(text: str) -> list[Stay]:
         ("a couple of nights", [2]),
         ("a weekend", [2]),
         ("a long weekend", [3]),
+        ("a weekend, Thursday to Sunday", []),
         ("a 10-day trip", [10]),
         ("twenty-one nights", [21]),
         ("another night", [1]),

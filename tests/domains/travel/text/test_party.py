@@ -117,6 +117,10 @@ def test_rooms_are_counted(text: str, rooms: int) -> None:
         ("with my wife (3 nights)", 2, None),
         ("two adults and a 4 year old", 3, 1),
         ("2 adults plus 2 kids", 4, 2),
+        ("family of five (three kids: 4, 7 and 11)", 5, 3),
+        ("me, my wife and our son of 5 years", 3, 1),
+        ("my wife, myself, our daughter of eleven.", 3, 1),
+        ("with the kids! Two parents, three children", 5, 3),
         ("my wife and I and our 3 kids", 5, 3),
         ("me and my 15 year old", 2, None),
         ("my 4 year old daughter comes too", 2, 1),
@@ -126,6 +130,11 @@ def test_rooms_are_counted(text: str, rooms: int) -> None:
 def test_children_count_and_whoever_is_twelve_is_none(text: str, travellers: int, children: int | None) -> None:
     fields = party(text).fields
     assert (fields["travellers"], fields.get("children")) == (travellers, children)
+
+
+def test_who_joins_a_party_that_is_told_is_counted_with_it() -> None:
+    (doubt,) = party("me and my wife, bringing our daughter (7)").doubts
+    assert dict(doubt.otherwise) == {"travellers": "3"}
 
 
 def test_rooms_of_their_own_follow_from_the_party() -> None:

@@ -133,6 +133,25 @@ def test_nobody_who_does_not_need_to_is_brought_back(said: str) -> None:
     assert (changed.one_way, changed.unread) == (True, ())
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "somewhere to stay in Berlin, 3 nights from 5 May, I'm driving so no flight",
+        "3 nights in Berlin from 5 May, we come by car",
+        "a room in Berlin for 3 nights from 5 May, trains already booked",
+    ],
+)
+def test_whoever_has_a_way_there_gets_a_hotel_alone(said: str) -> None:
+    known = read(ATLAS, said)
+    assert (known.stay_only, known.by, known.unread) == (True, None, ())
+
+
+def test_cities_with_days_of_their_own_are_stayed_in_for_these() -> None:
+    known = read(ATLAS, "From Boston. Berlin Mon 19 to Wed 21 May, Cologne Wed to Fri 23")
+    assert [(stop.city, stop.nights) for stop in known.stops] == [("Berlin", 2), ("Cologne", 2)]
+    assert (str(known.first), str(known.last)) == ("2025-05-19", "2025-05-23")
+
+
 def test_one_person_less_is_counted_from_those_who_were_to_travel() -> None:
     assert read(ATLAS, BERLIN_AND_COLOGNE, "for 3 people", "minus one person").travellers == 2
 
