@@ -29,8 +29,6 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         yield fact("tasks", timed, minutes=clause.minutes)
         return
     is_errand = bool({"fetch", "fetched"} & roles)
-    is_kept = clause.kind in ("", "it") and talk.table == "tasks" and talk.is_of_shop and clause.passage.has(SAYS.stays_there)
-    is_errand = is_errand or (is_kept and talk.thing != "" and not _told_of_it(talk))  # `the prizes, from Costcutter`
     if kept := None if is_errand else _kept(clause, talk):
         yield from _fetched_from(*kept, clause, talk)
         return
@@ -75,15 +73,27 @@ def _kept(clause: Clause, talk: Talk) -> tuple[str, str] | None:
     spot = found.get("spot", Spot) if found else None
     if found is None or spot is None or not talk.facts or clause.passage.values(Who) or clause.seats is not None:
         return None
-    is_joined = clause.joint in ("and", "so", "but") and " " not in found["thing"] and spot.how != "from"
-    is_verb = (talk.table == "people" or is_joined) and not SAYS.determined.match(found["thing"])
-    if SAYS.keeper.fullmatch(found["thing"].split()[-1]) or is_verb:
-        return None  # `fetch the wine, the store is in Broadway`; of a van: `and waits at the pool`
-    is_private = SAYS.at_home.fullmatch(spot.name) or SAYS.host.fullmatch(spot.name) or SAYS.own_place.fullmatch(spot.name)
-    is_known = {plain(each) for table in ("goals", "people") for each in talk.told(table, "place")}
+    is_open = talk.table == "tasks" and not _told_of_it(talk)
+    thing = found["thing"] or (talk.thing if is_open else "")  # `the prizes, from Costcutter`
+    if not thing or (found["thing"] and _is_no_thing(thing, clause, talk)) or not _is_shop(spot, talk):
+        return None
+    return thing, spot.name
+
+
+def _is_no_thing(thing: str, clause: Clause, talk: Talk) -> bool:
+    """Tell whether it is a shop or a verb: `fetch the wine, the store is in Broadway`; of a van: `and waits at the pool`."""
+    is_joined = clause.joint in ("and", "so", "but") and " " not in thing and clause.spot("from") is None
+    is_verb = (talk.table == "people" or is_joined) and not SAYS.determined.match(thing)
+    return is_verb or SAYS.keeper.fullmatch(thing.split()[-1]) is not None
+
+
+def _is_shop(spot: Spot, talk: Talk) -> bool:
+    """Tell whether things are fetched there: it is nobody's house, and not where somebody is."""
+    is_private = any(SAYS[each].fullmatch(spot.name) for each in ("at_home", "host", "own_place"))
+    is_known = plain(spot.name) in {plain(each) for table in ("goals", "people") for each in talk.told(table, "place")}
     is_called = spot.name[0].isupper() or SAYS.determined.match(spot.name) or SAYS.shop.fullmatch(spot.name)
-    is_there = is_called and (talk.is_of_shop or (spot.how == "from" and spot.name[0].isupper()))
-    return (found["thing"], spot.name) if is_there and not is_private and plain(spot.name) not in is_known else None
+    is_there = talk.is_of_shop or (spot.how == "from" and spot.name[0].isupper())
+    return bool(is_called and is_there) and not (is_private or is_known)
 
 
 def _fetched_from(thing: str, place: str, clause: Clause, talk: Talk) -> Iterator[Fact]:
