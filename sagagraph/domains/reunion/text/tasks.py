@@ -75,7 +75,7 @@ def _kept(clause: Clause, talk: Talk) -> tuple[str, str] | None:
         return None
     is_open = talk.table == "tasks" and not _told_of_it(talk)
     thing = found["thing"] or (talk.thing if is_open else "")  # `the prizes, from Costcutter`
-    if not thing or (found["thing"] and _is_no_thing(thing, clause, talk)) or not _is_shop(spot, talk):
+    if not thing or (found["thing"] and _is_no_thing(thing, clause, talk)) or not _is_shop(spot, clause, talk):
         return None
     return thing, spot.name
 
@@ -87,12 +87,13 @@ def _is_no_thing(thing: str, clause: Clause, talk: Talk) -> bool:
     return is_verb or SAYS.keeper.fullmatch(thing.split()[-1]) is not None
 
 
-def _is_shop(spot: Spot, talk: Talk) -> bool:
+def _is_shop(spot: Spot, clause: Clause, talk: Talk) -> bool:
     """Tell whether things are fetched there: it is nobody's house, and not where somebody is."""
     is_private = any(SAYS[each].fullmatch(spot.name) for each in ("at_home", "host", "own_place"))
     is_known = plain(spot.name) in {plain(each) for table in ("goals", "people") for each in talk.told(table, "place")}
     is_called = spot.name[0].isupper() or SAYS.determined.match(spot.name) or SAYS.shop.fullmatch(spot.name)
-    is_there = talk.is_of_shop or (spot.how == "from" and spot.name[0].isupper())
+    is_bare = not clause.when and clause.passage.whole(SAYS.from_there) is not None  # `Greetings from Leicester`
+    is_there = talk.is_of_shop or (spot.how == "from" and spot.name[0].isupper() and not is_bare)
     return bool(is_called and is_there) and not (is_private or is_known)
 
 
@@ -117,7 +118,8 @@ def _timed(clause: Clause, talk: Talk) -> str | None:
     """Return the task that a clause tells the duration of, and nothing else: the one of which the clause before it told."""
     told = _told_before(talk)
     is_open = told and told[-1].table == "tasks" and not told[-1].values.get("minutes")
-    return None if not is_open or clause.passage.values(Spot) or clause.passage.values(Who) else told[-1].name
+    has_others = bool(clause.passage.values(Spot)) or bool(clause.passage.values(Who))
+    return None if not is_open or has_others else told[-1].name
 
 
 def _told_before(talk: Talk) -> tuple[Fact, ...]:
