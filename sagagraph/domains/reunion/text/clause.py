@@ -18,11 +18,15 @@ _DENIED: Final = ("no_drive", "alone", "watched", "not_before", "at_most")
 
 
 class Clause:
-    """A clause. `joint`: the word that joins it to the one before. `kind` and `subject`: what it is about."""
+    """A clause. `kind` and `subject`: what it is about. `joint`: the word that joins it to the one before.
+
+    `is_led`: words that only announce it are left out of its passage.
+    """
 
     def __init__(self, words: str, known: Passage, joint: str = "") -> None:
         self.joint = joint
         self.passage = Passage(SAYS.lead.sub("", words.strip(), count=1), known)
+        self.is_led = len(self.passage.text) < len(words.strip())
         begun = next(self._subjects(), None)
         self.kind: str = begun[0] if begun else ""
         self.subject: Found | None = begun[1] if begun else None

@@ -98,7 +98,8 @@ def _where_and_when(clause: Clause, talk: Talk, *, is_driving: bool) -> tuple[st
     met = talk.told("goals", "place")
     if is_out and met and not any(SAYS.at_home.match(each) for each in met):
         return None  # `I am staying home this time`
-    is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*met))
+    is_taken = "ride" in clause.roles and bool(talk.where.get("place"))
+    is_due = since.how == "by" if since is not None else is_taken or bool(_words(place) & _words(*met))
     if place is not None and clause.spot("to") == place and is_due:
         return None  # `comes straight to the church`; `my job is to get the lads to the hall by 5`
     is_known = talk.where.get("place") and talk.where.get("from") and place is not None and place == clause.spot("from")

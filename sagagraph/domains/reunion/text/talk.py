@@ -148,7 +148,7 @@ class Talk:
         elif pronoun in ("my", "our", "we"):
             fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
         elif pronoun.startswith("both"):
-            fits = iter([tuple(dict.fromkeys(name for group in self.mentioned for name in group))[-2:]])
+            fits = iter([tuple(dict.fromkeys(name for group in last for name in group))[:2][::-1]])
         else:
             fits = (each for each in last if len(each) > 1 and {*self.who} <= {*each})
         is_several = pronoun in ("they", "their") and len(self.who) > 1

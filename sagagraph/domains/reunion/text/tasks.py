@@ -15,6 +15,8 @@ from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who
 from sagagraph.language.clock import DAY
 
 _ME: Final = "me"
+_NEEDS_SO_LONG: Final = 3
+"""Words of `he needs ten minutes`, which is said of what he does."""
 
 
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
@@ -25,7 +27,7 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if who and (done := _done(clause, talk)):
         yield from (fact("tasks", name, who=who) for name in done)
         return
-    if not (clause.kind or who or clause.when) and clause.minutes is not None and (timed := _timed(clause, talk)):
+    if clause.kind in ("", "pronoun") and not clause.when and (timed := _timed(clause, talk)):
         yield fact("tasks", timed, minutes=clause.minutes)
         return
     is_errand = bool({"fetch", "fetched"} & roles)
@@ -82,7 +84,7 @@ def _kept(clause: Clause, talk: Talk) -> tuple[str, str] | None:
 
 def _is_no_thing(thing: str, clause: Clause, talk: Talk) -> bool:
     """Tell whether it is a shop or a verb: `fetch the wine, the store is in Broadway`; of a van: `and waits at the pool`."""
-    is_joined = clause.joint in ("and", "so", "but") and " " not in thing and clause.spot("from") is None
+    is_joined = clause.joint in ("and", "so", "but") and not clause.is_led and " " not in thing and clause.spot("from") is None
     is_verb = (talk.table == "people" or is_joined) and not SAYS.determined.match(thing)
     return is_verb or SAYS.keeper.fullmatch(thing.split()[-1]) is not None
 
@@ -118,8 +120,9 @@ def _timed(clause: Clause, talk: Talk) -> str | None:
     """Return the task that a clause tells the duration of, and nothing else: the one of which the clause before it told."""
     told = _told_before(talk)
     is_open = told and told[-1].table == "tasks" and not told[-1].values.get("minutes")
-    has_others = bool(clause.passage.values(Spot)) or bool(clause.passage.values(Who))
-    return None if not is_open or has_others else told[-1].name
+    is_long = clause.kind == "pronoun" and len(clause.passage.text.split()) > _NEEDS_SO_LONG
+    has_others = is_long or bool(clause.passage.values(Spot)) or bool(clause.passage.values(Who))
+    return None if not is_open or has_others or clause.minutes is None else told[-1].name
 
 
 def _told_before(talk: Talk) -> tuple[Fact, ...]:

@@ -37,6 +37,8 @@ _WRITTEN: Final = (
     ),
     (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
+    (r"(?i)\b12(?: o'clock)? noon\b", "noon"),
+    (r"(?i)\bthe ((?-i:[A-Z])\w+|car|van) is mine\b", r"I have the \1"),
     (r"\b([A-Z]\w+), that(?:'s| is) ([A-Z]\w+),", r"\1 \2"),
     (r"\b(at|to|from) ([A-Z]\w+) and ([A-Z]\w+)'s\b", r"\1 \2 & \3's"),
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
@@ -283,11 +285,11 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
 
 def _seats(found: Found) -> Seats | None:
     """Read how many fit in, the driver included: `room for two more` is three."""
-    number = next((each for name in ("one", "other", "third", "bare") if (each := found.get(name, Number))), None)
+    number = next((each for name in ("one", "other", "third", "fourth", "bare") if (each := found.get(name, Number))), None)
     if found["bare"] and not found.led_by(_SAYS.with_car):
         return None
     takes_them = found.led_by(_SAYS.takers) and not found.followed_by(_SAYS.with_driver)  # `she can take four`
-    is_beside = found["more"] or found["free"] or found["left"] or takes_them
+    is_beside = found["more"] or found["riders"] or found["free"] or found["left"] or takes_them
     return Seats(number.count + bool(is_beside)) if number and number.count else None
 
 
