@@ -118,6 +118,9 @@ _DOMAINS: Final = {
     "forester": "trip",
     "tanner": "reunion",
     "reaper": "reunion",
+    "miller": "reunion",
+    "porter": "trip",
+    "brewer": "meal",
     "warden": "trip",
     "smoker": "meal",
 }
