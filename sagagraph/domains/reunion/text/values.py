@@ -45,7 +45,7 @@ _WRITTEN: Final = (
     (r"(?i)\b(five|ten|twenty) to(?=\s*(?:[.,;!?\n]|$))", r"\1 minutes earlier"),
     (r"(?i)\bby (?=(?:the|our) (?:lake|river|sea|canal|pool|pond|beach|harbou?r|fountain|gate|entrance|bridge)\b)", "at "),
     (
-        r"(^|[.!?;\n] )([A-Z]\w+), (?:our|the) \w+(?: \w+)?, (?=(?:is|has|drives|comes|lives|works|gets|lands|needs|and)\b)",
+        r"(^|[.!?;\n] )([A-Z]\w+), (?:my|our|the) (?!(?:car|van)\b)[a-z]+(?: [a-z]+)?, (?=(?:can|will|and|[a-z]{2,}s)\b)",
         r"\1\2 ",
     ),
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
