@@ -38,8 +38,7 @@ def read_hours(passage: Passage, said: Said) -> None:
         what, limit, moment = _limit(found) or ("", "", None)
         is_night = limit == "latest" and moment is not None and moment < NIGHT_ENDS
         if moment is None or is_night or limits[what].setdefault(limit, moment) != moment:
-            text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-            said.ask("hours", text)
+            said.ask("hours", f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?")
     leaves, arrives = limits["depart"].get("earliest"), limits["arrive"].get("latest")
     if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
         return
