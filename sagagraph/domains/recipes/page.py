@@ -38,10 +38,10 @@ _AT: Final = form(r"(?:\b(?:at|for|by|around) )?{time}|\b(?:at|by) {n}")
 _COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} (?:cooks?\b|of us\b(?: (?:are )?cook(?:ing)?\b)?)")
 _HELPS: Final = re.compile(
     r"(?i)\b(?:(?:will|would|can|is|also) )*"
-    r"(?:help(?:s|ing)?(?: (?:me|out))?|(?:gives?|lends?) me a hand|cooks? with me|assists?(?: me)?)\b"
+    r"(?:help(?:s|ing)?(?: (?:me|out))?|(?:gives?|lends?) me a hand|cook(?:s|ing)? with me|assists?(?: me)?)\b"
 )
 _HELPED_BY_NOBODY: Final = re.compile(r"(?i)\b(?:nobody|no ?one) and I cook\b")
-_EATERS: Final = re.compile(r"(?i)(\bfor (?:\w+ )+(?:people|guests|persons)),")
+_EATERS: Final = re.compile(r"(?i)(\bfor (?:\w+ )+(?:people|guests|persons?)),")
 _WITH_ME: Final = form(
     r"\b(?:me|i)\s*(?:\+|plus|and|&)\s*{n}(?: helpers?\b)?(?: cook\w*)?|{n:helpers} helpers?\b|\bboth cook\w*"
     r"|\b(?:me|i)(?:\s*(?:,|and|&|\+)+\s*(?-i:[A-Z])\w+)+|\b(?:(?-i:[A-Z])\w+(?:\s*,\s*| and | & ))+(?:me|i)\b"

@@ -204,13 +204,14 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     too = [found.get("rooms", Quantity) for found in passage.take(_SAYS.own_room)]
     kinds: dict[str, int] = {}
     has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + ((each and each.count) or 1) for each in too]
-    for found in passage.take(_SAYS.rooms):
+    are_rooms = any("room" in found.said.casefold() or found.said.endswith("s") for found in passage.find(_SAYS.rooms))
+    for found in passage.take(_SAYS.rooms, lambda _: are_rooms):  # `a single` alone is a ticket
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
             rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
-        elif quantity and not found["each"] and (kind := " ".join(found.said.casefold().split()[1:-1])):
-            kinds[kind] = quantity.count or 0  # `one double room and one single room`
+        elif quantity and not found["each"] and (kind := _SAYS.kind.sub("", found.said.casefold())):
+            kinds[kind] = quantity.count or 0  # `one double room and one single`
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     rooms += [sum(kinds.values())] if kinds else []
@@ -234,9 +235,12 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     if None in companies and not (any(children) and known.travellers):
         _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
-        is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
-        joined = sum(each.count or 0 for each in told if each.is_more)
-        likely = {"travellers": max(counts) if is_said else before + joined} if is_said or joined > 0 else None
+        whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
+        more = sum(each.count or 0 for each in told if each.is_more)
+        with_children = adults + max(children) if adults == min(counts) and any(children) else 0  # `our 3 kids. Two adults`
+        joined = with_children or (before + more if more > 0 else None)
+        count = max(counts) if max(counts) in (whole, adults) else joined
+        likely = {"travellers": count} if count else None
         text = f"How many travel: {' or '.join(map(str, counts))}?"
         said.ask("travellers", text, otherwise=likely, because="the number that was said")
     elif counts and counts[0] < 1:
@@ -263,7 +267,7 @@ def _ask_how_many(passage: Passage, said: Said, known: PartialRequest, taken: Se
         return
     whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
     count = whole or (adults or kin.count or bool(young)) + young  # whoever writes takes the children along
-    is_known = all(each.young or (each.count or 0) < 0 or each.count in (whole, adults) for each in told)
+    is_known = all(each.young or (each.count or whole) < whole or each.count in (whole, adults) for each in told)
     children = kin.children + sum(each.children for each in told)
     likely = {"travellers": count} | ({"children": children} if children else {})
     text = f"How many of you travel{', all together' * bool(told)}?"

@@ -164,6 +164,7 @@ class _Dates:
         elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
+            last += _ONE_DAY * bool(found.led_by(_SAYS.nights_of))
             self.spans.append((first, last, expression.is_month))
             self.stays[expression] = Quantity((Decimal((last - first).days),), "night")
         elif relation in ("about", "asked"):
