@@ -292,8 +292,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
         if first and last:
             said.fields["total_nights"] = (last.number - first.number) % 7
-    has_holiday = _add_holiday(passage, dates, has_days=bool(expressions or dates.departs))
-    if not (has_holiday or expressions or dates.departs):
+    has_days = bool(expressions or dates.departs)
+    if not _add_holiday(passage, dates, has_days=has_days) and not has_days:
         _add_ahead(passage, dates, today)
     leaving = [day for day in dates.departs if day not in dates.named]
     nights = sum((each.count or 0) * NIGHTS.get(each.unit, 0) for each in passage.values(Quantity))
