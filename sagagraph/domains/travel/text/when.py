@@ -370,7 +370,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if weekday is None:
         return
     is_there = dates.departs != [] and not dates.named  # `arrive Thursday and leave Monday`
-    is_back = bool(found.led_by(_SAYS.until if dates.departs else _RELATIONS["by back"]) or (is_there and found.led_by(_SAYS.leave)))
+    back = _SAYS.until if dates.departs else _RELATIONS["by back"]
+    is_back = bool(found.led_by(back) or (is_there and found.led_by(_SAYS.leave)))
     depart = dates.departs[0] if dates.departs else known.depart
     first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
     is_one_week = first is not None and last is not None and last - first < _A_WEEK
