@@ -31,7 +31,7 @@ _WRITTEN_OUT: Final = (
     (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
     (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
     (
-        re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
+        re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w:.]|\s*(?:[+*]|(?:night|day|star)s?\b))"),
         r"\1 adults and \2\3 children",
     ),
     (

@@ -38,16 +38,17 @@ _AT: Final = form(r"(?:\b(?:at|for|by|around) )?{time}|\b(?:at|by) {n}")
 _COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} (?:cooks?\b|of us\b(?: (?:are )?cook(?:ing)?\b)?)")
 _HELPS: Final = re.compile(
     r"(?i)\b(?:(?:will|would|can|is|also) )*"
-    r"(?:help(?:s|ing)?(?: (?:me|out))?|(?:gives?|lends?) me a hand|cooks? with me|assists?(?: me)?)\b"
+    r"(?:help(?:s|ing)?(?: (?:me|out))?|(?:gives?|lends?) me a hand|cook(?:s|ing)? with me|assists?(?: me)?)\b"
 )
 _HELPED_BY_NOBODY: Final = re.compile(r"(?i)\b(?:nobody|no ?one) and I cook\b")
-_EATERS: Final = re.compile(r"(?i)(\bfor (?:\w+ )+(?:people|guests|persons)),")
+_EATERS: Final = re.compile(r"(?i)(\bfor (?:\w+ )+(?:people|guests|persons?)),")
 _WITH_ME: Final = form(
     r"\b(?:me|i)\s*(?:\+|plus|and|&)\s*{n}(?: helpers?\b)?(?: cook\w*)?|{n:helpers} helpers?\b|\bboth cook\w*"
     r"|\b(?:me|i)(?:\s*(?:,|and|&|\+)+\s*(?-i:[A-Z])\w+)+|\b(?:(?-i:[A-Z])\w+(?:\s*,\s*| and | & ))+(?:me|i)\b"
 )
 _NAMED: Final = re.compile(r"\b(?!I\b|Me\b|And\b)[A-Z]\w+")
-_COMPANY: Final = form(r"{company}(?: (?:are )?(?:both )?(?:cook(?:s|ing)?|in the kitchen)\b)?")
+_COMPANY: Final = form(r"{company}(?:(?: (?!i\b|we\b|me\b|and\b|so\b|who\b)[\w']+){0,6} (?:cook(?:s|ing)?|in the kitchen)\b)?")
+_ALL_COOK: Final = re.compile(r"(?i)\b(?:(?:all|both) of us|we (?:all|both)|every(?:one|body)) cooks?\b")
 _FOR: Final = re.compile(r"(?i)\bfor $")
 _WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my|alone|myself|own)\b")
 _COOK_BEFORE: Final = re.compile(r"(?i)\bcook(?:ing)? $")
@@ -386,9 +387,9 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], tuple
 
 
 def _cooks(found: Found) -> bool:
-    """Tell whether these people cook, and do not only eat."""
+    """Tell whether these people cook, and do not only eat: dishes `for me and my flatmates` are cooked by all if they say so."""
     who = _WHO_COOKS.search(found.said) or found.led_by(_COOK_BEFORE)
-    return found.led_by(_FOR) is None and who is not None
+    return who is not None and (found.led_by(_FOR) is None or found.passage.has(_ALL_COOK))
 
 
 def _moment(clock: Any) -> datetime:

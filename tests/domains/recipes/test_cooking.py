@@ -230,6 +230,9 @@ async def test_cooks_are_counted_and_each_has_a_row() -> None:
         ("with 3 cooks, custard", 3),
         ("custard, two of us cook", 2),
         ("custard, one cook", 1),
+        ("custard, my sister is cooking with me", 2),
+        ("custard. four pupils from my class will do the cooking", 4),
+        ("custard for me and my two flatmates? All of us cook", 3),
     ):
         assert (await page.read(said, None)).request["cooks"] == cooks
     draft = await page.read("Flatbread and lentil soup for two cooks, dinner at 7", None)

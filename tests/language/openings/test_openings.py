@@ -95,6 +95,9 @@ LEAST_OF_STRANGERS = {
     "hawker": (0.99, 0.99),
     "ranger": (0.99, 0.89),
     "pickler": (0.99, 0.99),
+    "forester": (0.91, 0.99),
+    "warden": (0.95, 0.91),
+    "smoker": (0.99, 0.99),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {

@@ -68,8 +68,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stops = _assemble(visits, said, known, unread, is_added=is_added)
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
-    named = {visit.city for visit in visits if not visit.has_nights}
-    now = with_loose_nights(now, loose, named=named, is_answer=is_answer)
+    now = with_loose_nights(now, loose, named={each.city for each in visits if not each.has_nights}, is_answer=is_answer)
     now = _with_total(now, stays, loose, said)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
@@ -79,13 +78,11 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             lasting = [n for n, stop in enumerate(now) if stop.nights]
             said.notes += [(f"stops[{n}].nights", "a night for each day") for n in lasting]
     stay_in = {stop.city for stop in (*now, *known.stops)}
-    left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
-    left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
         *unread,
-        *(f"without {name}" for name in left_out),
-        *(f"home from {name}" for name in left_last),
+        *(f"without {each.place.said}" for each in visits if each.role is Role.LEFT_OUT and each.city not in stay_in),
+        *(f"home from {each.place.said}" for each in visits if each.role is Role.LEFT_LAST and now and each.city != now[-1].city),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
 

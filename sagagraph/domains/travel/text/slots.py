@@ -204,20 +204,23 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     too = [found.get("rooms", Quantity) for found in passage.take(_SAYS.own_room)]
     kinds: dict[str, int] = {}
     has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + ((each and each.count) or 1) for each in too]
-    for found in passage.take(_SAYS.rooms):
+    are_rooms = any("room" in found.said.casefold() or found.said.endswith("s") for found in passage.find(_SAYS.rooms))
+    for found in passage.take(_SAYS.rooms, lambda _: are_rooms):  # `a single` alone is a ticket
         quantity = found.get("rooms", Quantity)
+        kind = found.said.casefold().partition(" ")[2].removesuffix("s").removesuffix("room")
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
             rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
-        elif quantity and not found["each"] and (kind := " ".join(found.said.casefold().split()[1:-1])):
-            kinds[kind] = quantity.count or 0  # `one double room and one single room`
+        elif quantity and not found["each"] and kind:
+            kinds[kind] = quantity.count or 0  # `one double room and one single`
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     rooms += [sum(kinds.values())] if kinds else []
     taken = _each_once(passage.take(_SAYS.company))
     told = [company for found in taken if (company := found.get("company", Company))]
     wholes = [each for each in told if each.count and not each.is_more]
-    if wholes and not _number_of(_SAYS.all_of_them, taken):  # `my wife and I, bringing our daughter`
+    whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
+    if wholes and not whole:  # `my wife and I, bringing our daughter`
         before, young = wholes[0].count or 1, wholes[0].children
     companies = [each.count and each.count + (before if each.is_more else 0) for each in told]
     children = [each.children + (young if each.is_more else 0) for each in told]
@@ -231,22 +234,21 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     if any(children):
         said.fields["children"] = max(children)
         said.notes += [("children", "those called children")] if None in companies else []
-    if None in companies and not (any(children) and known.travellers):
+    is_uncounted = None in companies and not (any(children) and known.travellers)
+    if is_uncounted or (not counts and known.travellers is None and known.missing()):
         _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
-        is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
-        joined = sum(each.count or 0 for each in told if each.is_more)
-        likely = {"travellers": max(counts) if is_said else before + joined} if is_said or joined > 0 else None
+        others = sum(each.count or 0 for each in told if each.is_more)
+        with_children = adults + max(children) if adults == min(counts) and any(children) else 0  # `our 3 kids. Two adults`
+        count = max(counts) if max(counts) in (whole, adults) else with_children or (before + others if others > 0 else 0)
         text = f"How many travel: {' or '.join(map(str, counts))}?"
-        said.ask("travellers", text, otherwise=likely, because="the number that was said")
+        said.ask("travellers", text, otherwise={"travellers": count} if count else None, because="the number that was said")
     elif counts and counts[0] < 1:
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
         said.fields["travellers"] = counts[0]
         if young:
             said.fields["children"] = max(children)
-    elif known.travellers is None and known.missing():
-        _ask_how_many(passage, said, known, (), is_we=is_we)
     if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
         said.ask("rooms", "How many rooms do you need?")
     elif has_own:
@@ -258,12 +260,12 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
 def _ask_how_many(passage: Passage, said: Said, known: PartialRequest, taken: Sequence[Found], *, is_we: bool) -> None:
     """Ask how many travel; as long as nobody answers, it is those who were spoken of, if all of these are known."""
     told = [company for found in taken if (company := found.get("company", Company))]
+    whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
     kin, young = those_spoken_of(passage, is_we=is_we), sum(each.young for each in told)
     if not (told or is_we) and kin.count == 0:
         return
-    whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
     count = whole or (adults or kin.count or bool(young)) + young  # whoever writes takes the children along
-    is_known = all(each.young or (each.count or 0) < 0 or each.count in (whole, adults) for each in told)
+    is_known = all(each.young or (each.count or whole) < whole or each.count in (whole, adults) for each in told)
     children = kin.children + sum(each.children for each in told)
     likely = {"travellers": count} | ({"children": children} if children else {})
     text = f"How many of you travel{', all together' * bool(told)}?"

@@ -48,7 +48,6 @@ class Role(Enum):
 WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 """Of a city to stay in, as far as the words before it tell."""
 _SAYS: Final = Forms(__file__, "stays")
-_A_FEW: Final = 3
 _ROLES: Final = Forms(__file__, "stays.roles")
 _LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for name in _ROLES)
 """The words between a city and the one before it decide; the first that fit."""
@@ -244,7 +243,7 @@ def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
         return []
     kind = "total" if found["trip"] or found["total"] or within else "each" if found["each"] or found["apiece"] else ""
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
-    about = max(span.counts, default=_A_FEW) * NIGHTS[span.unit]
+    about = max(span.counts, default=3) * NIGHTS[span.unit]
     if span.link == "or" or span.bound == "least" or not counts:
         counts = [None]
     kind = kind or ("listed" if len(counts) > 1 else "")

@@ -38,8 +38,7 @@ def read_hours(passage: Passage, said: Said) -> None:
         what, limit, moment = _limit(found) or ("", "", None)
         is_night = limit == "latest" and moment is not None and moment < NIGHT_ENDS
         if moment is None or is_night or limits[what].setdefault(limit, moment) != moment:
-            text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-            said.ask("hours", text)
+            said.ask("hours", f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?")
     leaves, arrives = limits["depart"].get("earliest"), limits["arrive"].get("latest")
     if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
         return
@@ -165,6 +164,7 @@ class _Dates:
         elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
+            last += _ONE_DAY * bool(found.led_by(_SAYS.nights_of))
             self.spans.append((first, last, expression.is_month))
             self.stays[expression] = Quantity((Decimal((last - first).days),), "night")
         elif relation in ("about", "asked"):
@@ -292,8 +292,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
         if first and last:
             said.fields["total_nights"] = (last.number - first.number) % 7
-    has_holiday = _add_holiday(passage, dates, has_days=bool(expressions or dates.departs))
-    if not (has_holiday or expressions or dates.departs):
+    has_days = bool(expressions or dates.departs)
+    if not _add_holiday(passage, dates, has_days=has_days) and not has_days:
         _add_ahead(passage, dates, today)
     leaving = [day for day in dates.departs if day not in dates.named]
     nights = sum((each.count or 0) * NIGHTS.get(each.unit, 0) for each in passage.values(Quantity))
@@ -370,7 +370,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if weekday is None:
         return
     is_there = dates.departs != [] and not dates.named  # `arrive Thursday and leave Monday`
-    is_back = bool(found.led_by(_SAYS.until if dates.departs else _SAYS.back) or (is_there and found.led_by(_SAYS.leave)))
+    back = _SAYS.until if dates.departs else _RELATIONS["by back"]
+    is_back = bool(found.led_by(back) or (is_there and found.led_by(_SAYS.leave)))
     depart = dates.departs[0] if dates.departs else known.depart
     first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
     is_one_week = first is not None and last is not None and last - first < _A_WEEK

@@ -212,3 +212,8 @@ def test_dates_leave_the_rest_of_the_sentence() -> None:
 
 def test_a_holiday_beside_a_date_is_only_a_reason() -> None:
     assert understood("10 to 20 April, for Easter") == "04-10..04-20"
+
+
+def test_the_last_of_some_nights_ends_a_day_later() -> None:
+    assert understood("for the nights of 14, 15 and 16 August") == "08-14..08-17"
+    assert understood("14, 15 and 16 August") == "08-14..08-16"

@@ -32,6 +32,7 @@ def stays(text: str) -> list[Stay]:
         ("5 days and 4 nights", [4]),
         ("5 days, 3 nights", [5, 3]),
         ("2, 3 and 4 nights", [2, 3, 4]),
+        ("3 + 2 + 2 nights", [3, 2, 2]),
         ("3-5 nights", [None]),
         ("3 or 4 nights", [None]),
         ("3 nights or 4", [None]),

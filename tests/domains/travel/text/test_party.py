@@ -94,6 +94,8 @@ def test_nobody_is_assumed_who_may_not_travel(text: str) -> None:
     [
         ("2 rooms", 2),
         ("one double room and one single room", 2),
+        ("one double room and one single, please", 2),
+        ("two singles and a double", 3),
         ("2 rooms, one double room and one single room", 2),
         ("a double room", 1),
         ("two separate hotel rooms", 2),
@@ -125,6 +127,7 @@ def test_rooms_are_counted(text: str, rooms: int) -> None:
         ("me and my 15 year old", 2, None),
         ("my 4 year old daughter comes too", 2, 1),
         ("my two boys come along, 7 and 9", 3, 2),
+        ("my mother, my wife, me and our baby of 10 months", 4, 1),
     ],
 )
 def test_children_count_and_whoever_is_twelve_is_none(text: str, travellers: int, children: int | None) -> None:
@@ -135,6 +138,22 @@ def test_children_count_and_whoever_is_twelve_is_none(text: str, travellers: int
 def test_who_joins_a_party_that_is_told_is_counted_with_it() -> None:
     (doubt,) = party("me and my wife, bringing our daughter (7)").doubts
     assert dict(doubt.otherwise) == {"travellers": "3"}
+
+
+def test_adults_beside_the_children_of_the_writer_are_added_to_them() -> None:
+    answer = party("with our three kids (4, 7, 9), two adults")
+    (doubt,) = answer.doubts
+    assert dict(doubt.otherwise) == {"travellers": "5"}
+    assert answer.fields["children"] == 3
+
+
+def test_a_child_who_turns_an_age_is_one_of_all_of_us() -> None:
+    (doubt,) = party("our daughter turns 8 and loves trains, so the three of us (me, my husband and her)").doubts
+    assert dict(doubt.otherwise) == {"travellers": "3", "children": "1"}
+
+
+def test_a_single_without_any_room_is_no_room() -> None:
+    assert "rooms" not in party("just me, a single.").fields
 
 
 def test_rooms_of_their_own_follow_from_the_party() -> None:

@@ -236,6 +236,22 @@ PHRASINGS = [
         "please: Prague 2 nights Vienna 3 nights, out of Amsterdam, 3 may, no more than 1200",
         "Amsterdam → Prague 2 → Vienna 3 → Amsterdam, leaves 2025-05-03, $1,200",
     ),
+    (
+        "Boston to Vienna for five nights and then on to Prague for three before flying home, May",
+        "Boston → Vienna 5 → Prague 3 → Boston, 2025-05-01 to 2025-05-31",
+    ),
+    (
+        "Boston to Paris, 4 nights there, Rome 2 nights, then 1 more night in Paris and fly home to Boston, May",
+        "Boston → Paris 4 → Rome 2 → Paris 1 → Boston, 2025-05-01 to 2025-05-31",
+    ),
+    (
+        "Two colleagues from our Madrid office go to Rome for 3 nights in May",
+        "Madrid → Rome 3 → Madrid, 2025-05-01 to 2025-05-31, 2 in 1",
+    ),
+    (
+        "from Berlin to Rome for 3 nights in May, and I want to break the journey in Vienna for 2 nights",
+        "Berlin → Vienna 2 → Rome 3 → Berlin, 2025-05-01 to 2025-05-31",
+    ),
 ]
 
 

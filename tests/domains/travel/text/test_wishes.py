@@ -216,3 +216,9 @@ def test_what_is_not_taken_any_more_is_named_and_changes_nothing(later: str, nam
     before, after = read(ATLAS, BERLIN_AND_COLOGNE), read(ATLAS, BERLIN_AND_COLOGNE, later)
     assert named in after.unread
     assert (after.stops, after.hours, after.depart, after.origin) == (before.stops, None, None, "Boston")
+
+
+def test_not_to_change_planes_is_a_wish_for_direct_flights_and_a_hotel_is_no_plane() -> None:
+    wished = read(ATLAS, "Boston to Berlin, 3 nights, 5 May, I would prefer not to change planes")
+    assert (wished.direct, wished.unread) == (Direct.PREFERRED, ())
+    assert read(ATLAS, "Boston to Berlin, 3 nights, 5 May, I'd like not to change the hotel").direct is None
