@@ -25,6 +25,7 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _SAYS: Final = Forms(__file__, "calendar")
 _DATED: Final = Forms(__file__, "calendar.dated")
+_FEBRUARY: Final = 2
 _PARTS: Final = (
     *((word, (1, 10)) for word in ("early", "beginning", "start")),
     ("mid", (11, 20)),
@@ -285,7 +286,7 @@ def _month(found: Found, month: int, year: int | None) -> Rough:
     nth = next((each.place for each in found.values(Nth, "part")), 0) if part else 0
     begins, ends = next((days for word, days in _PARTS if word in part), (1, 31))
     if "half" in part and (nth == 2 or part.startswith(("back", "latter"))):
-        begins, ends = 16, 31
+        begins, ends = 15 if month == _FEBRUARY else 16, 31
     weeks = found.get("weeks", Quantity)
     if weeks is not None or "week" in part:
         days = 7 if weeks is None else (weeks.count or 0) * {"week": 7, "day": 1}.get(weeks.unit, 0)

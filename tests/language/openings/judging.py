@@ -353,6 +353,8 @@ def _price(meant: Mapping[str, Any], request: Mapping[str, Any], open_: set[str]
         return
     amount, currency = str(meant.get("budget", " ")).split(" ")
     got = request.get("budget")
+    if got is None and request.get("budget_each"):  # it is told how much each pays, and asked how many they are
+        got = Decimal(str(request["budget_each"])) * meant.get("who", 1)
     if (got is None) is not (not amount) or (
         amount and (Decimal(str(got)), request.get("currency")) != (Decimal(amount), currency)
     ):

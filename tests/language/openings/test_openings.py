@@ -1,4 +1,4 @@
-"""First messages of 1,300 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 2,200 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -89,8 +89,13 @@ LEAST_OF_STRANGERS = {
     "rover": (0.94, 0.99),
     "knitter": (0.84, 0.82),
     "potter": (0.84, 0.99),
-    "weaver": (0.61, 0.41),
+    "weaver": (0.61, 0.49),
     "spinner": (0.7, 0.66),
+    "tanner": (0.79, 0.74),
+    "reaper": (0.45, 0.49),
+    "miller": (0.29, 0.41),
+    "porter": (0.74, 0.74),
+    "brewer": (0.81, 0.99),
     "tinker": (0.99, 0.86),
     "hawker": (0.99, 0.99),
     "ranger": (0.99, 0.89),
@@ -117,10 +122,14 @@ MOST_IN_SILENCE = {
     "florist": 1,
     "sculptor": 3,
     "knitter": 1,
-    "weaver": 1,
     "spinner": 3,
+    "tanner": 2,
+    "reaper": 1,
+    "miller": 5,
+    "porter": 1,
+    "brewer": 1,
 }
-"""Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
+"""Openings of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
 

@@ -218,8 +218,9 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     rooms += [sum(kinds.values())] if kinds else []
     taken = _each_once(passage.take(_SAYS.company))
     told = [company for found in taken if (company := found.get("company", Company))]
-    wholes = [each for each in told if each.count and not each.is_more]
     whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
+    told = told if whole else _with_their_children(told)
+    wholes = [each for each in told if each.count and not each.is_more]
     if wholes and not whole:  # `my wife and I, bringing our daughter`
         before, young = wholes[0].count or 1, wholes[0].children
     companies = [each.count and each.count + (before if each.is_more else 0) for each in told]
@@ -255,6 +256,16 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def _with_their_children(told: list[Company]) -> list[Company]:
+    """Count children beside those who take them along: `my wife and I from Lyon with our baby` are three."""
+    parents = next((each for each in told if (each.count or 0) > 1 and not each.children and not each.is_more), None)
+    theirs = next((each for each in told if each.children and each.count == 1 + each.children), None)
+    if parents is None or theirs is None or parents.count is None:
+        return told
+    family = replace(theirs, count=parents.count + theirs.children)
+    return [family, *(each for each in told if each not in (parents, theirs))]
 
 
 def _ask_how_many(passage: Passage, said: Said, known: PartialRequest, taken: Sequence[Found], *, is_we: bool) -> None:
