@@ -43,7 +43,7 @@ def understood(text: str, today: date = TODAY) -> str:
         ("at the end of February 2028", "2028-02-21..2028-02-29"),
         ("in the first half of June", "06-01..06-15"),
         ("the second half of July", "07-16..07-31"),
-        ("the second half of February", "02-15..02-28"),
+        ("the second half of February", "2026-02-15..2026-02-28"),
         ("the first week of June", "06-01..06-07"),
         ("the last weekend of April", "04-25..04-27"),
         ("in the first two weeks of June", "06-01..06-14"),
