@@ -56,6 +56,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     for visit in visits:  # `change Paris to 2 nights`
         if visit.role is Role.REPLACED and visit.has_nights and {each.city for each in visits} <= stays_in:
             visit.role = Role.PLACE
+    _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
     take_stays(passage)
     is_added = _SAYS.added.search(whole) is not None
@@ -113,6 +114,15 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
     place = found and (found.get("place", Place) or found.get("after", Place))
     is_one = place is not None and len({each.city for each in passage.values(Place)}) == 1
     return place.city if place and is_one and place.city in [stop.city for stop in known.stops] else None
+
+
+def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
+    """Read `Brussels for Amsterdam`: one city for another."""
+    stays = {stop.city for stop in known.stops}
+    for new, old in pairwise(visits):
+        is_swapped = new.city not in stays and old.city in stays and not (new.has_nights or old.has_nights)
+        if is_swapped and new.role is Role.BARE and _SAYS["for"].fullmatch(passage.text, new.end, old.start):
+            old.role = Role.REPLACED
 
 
 # -- a route that is known already ---------------------------------------------------------------------------------------

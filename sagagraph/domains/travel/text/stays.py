@@ -143,7 +143,7 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     if len(visits) == 2 and visits[1].role is Role.LEFT_LAST and _SAYS.returns_from.search(text, 0, visits[1].start):
         visits[1].role = Role.ORIGIN  # `Prague, return from Leeds`
     for before, visit in pairwise(visits):
-        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
+        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.link.fullmatch(text, before.end, visit.start):
             visit.role = Role.RETURN
     if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role is not Role.NEXT:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
