@@ -13,14 +13,14 @@ pytestmark = pytest.mark.quick
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
     "language/**/*": 2502,
-    "domains/travel/text/*": 1844,
+    "domains/travel/text/*": 1843,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2496,
+    "domains/reunion/text/*": 2503,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1115
+MOST_IN_TABLES = 1120
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

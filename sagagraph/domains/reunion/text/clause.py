@@ -13,7 +13,7 @@ from sagagraph.language.passage import Found, Passage
 SAYS: Final = Forms(__file__, "clauses")
 ROLES: Final = Forms(__file__, "roles")
 _SUBJECTS: Final = ("somebody", "everybody", "group", "hosting", "own", "person", "event", "it", "pronoun", "thing")
-_DENIED: Final = ("no_drive", "alone", "watched", "not_before", "at_most")
+_DENIED: Final = ("no_drive", "alone", "watched", "not_before", "at_most", "remember")
 """Roles of which a denial is a part."""
 
 

@@ -54,6 +54,8 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
         place and is_place and not clause.when and not clause.passage.has(SAYS.is_there)
     ):
         place = clause.said  # `chapel in Whitby`
+    if is_headed and clause.passage.whole(SAYS.named):
+        place = clause.said  # `The Swan in Ludlow`
     if is_first and not place and clause.kind == "thing" and clause.subject and clause.subject.said.endswith("'s"):
         place = clause.subject.said  # `Luigi's at 6pm`
     if before - {"event"} == {"place"} and place and by and clause.kind != "":

@@ -27,7 +27,7 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
     is_along = "brings" in clause.roles and (clause.kind == "person" or (not clause.kind and bool(talk.who)))
     is_asked = "ride" in clause.roles and clause.kind != "somebody"
-    if is_along or clause.kind == "everybody" or not {"fetch", "ride"} & clause.roles or is_asked:
+    if is_along or clause.kind == "everybody" or not {"fetch", "ride", "gives"} & clause.roles or is_asked:
         return
     is_of_things = talk.table == "tasks" or (talk.facts and talk.facts[-1].table == "tasks")
     if is_of_things and clause.passage.has(SAYS.of_it):
@@ -191,9 +191,12 @@ def _drives(clause: Clause, talk: Talk) -> bool | None:
 
 
 def _drivers(clause: Clause, talk: Talk) -> tuple[str, ...]:
-    """Return who drives: one or two who have a car; of more it is not known who."""
-    is_of_each = len(talk.who) == 1 or clause.passage.has(SAYS.of_several)
-    adults = tuple(name for name in talk.who if is_of_each or name.split()[-1] not in talk.persons.children)
+    """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
+    owner = clause.passage.first(SAYS.whose_car)
+    who = owner.get("who", Who) if owner else None
+    names = who.names if who else talk.who
+    is_of_each = talk.who == names[:1] or clause.passage.has(SAYS.of_several)
+    adults = tuple(name for name in names if is_of_each or name.split()[-1] not in talk.persons.children)
     return adults if len(adults) < _SEVERAL else ()
 
 

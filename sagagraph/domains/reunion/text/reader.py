@@ -134,12 +134,8 @@ def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:
         talk.named += talk.who if clause.kind == "person" else ()
         noun = clause.passage.whole(SAYS.noun)
         if noun and talk.is_of_shop and not talk.table:
-            talk.thing, talk.table, talk.made_at, talk.made_by = (
-                noun["thing"],
-                "tasks",
-                None,
-                None,
-            )  # `then the cake: it waits at`
+            talk.thing, talk.table = noun["thing"], "tasks"  # `then the cake: it waits at the bakery`
+            talk.made_at = talk.made_by = None
         return
     if clause.kind and is_of_same:
         talk.thing = ""

@@ -272,7 +272,8 @@ def _when(found: Found, clock: Clock | None) -> When | None:
 def valued(sentence: str, known: frozenset[str]) -> Passage:
     """Tag also places as `spot`, events, seats, and people as `who`. `known`: people of whom somebody has spoken."""
     passage = tagged(sentence)
-    passage.take(_SAYS.day)
+    for words in (_SAYS.day, _SAYS.instead):
+        passage.take(words)
     passage.text = passage.text.strip(" ,.")
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found))
     passage.tag("spot", _SAYS.spot, _spot)

@@ -130,3 +130,25 @@ def test_whoever_they_are_the_time_by_which_they_must_be_there_is_when_all_meet(
     found = told(EMPTY, f"There is a play at the Playhouse. {said}").filled
     (goal,) = found.problem["goals"]
     assert (goal["people"], goal["by"]) == ("all", "19:00")
+
+
+def test_who_comes_in_the_car_of_somebody_else_does_not_drive() -> None:
+    said = "We meet at the hall at 3 pm. Ann is at the office. Tom and Ben are at home, they come in Ann's car."
+    (car,) = told(EMPTY, said).filled.problem["vehicles"]
+    assert car["drivers"] == ["Ann"]
+
+
+def test_whoever_gives_a_lift_drives() -> None:
+    found = told(EMPTY, "We meet at the hall at 3 pm. Carl gives Ben a lift. Ben is in Bath.").filled.problem
+    assert [each["drivers"] for each in found["vehicles"]] == [["Carl"]]
+
+
+def test_what_must_not_be_forgotten_is_done() -> None:
+    assert task("Don't forget to pick up the cake at Gail's.")["place"] == "Gail's"
+
+
+@pytest.mark.parametrize("said", ["The Swan in Ludlow, 7 pm.", "We meet at 7 pm instead of 6 pm at The Swan in Ludlow."])
+def test_where_and_when_all_meet_is_named_or_corrected(said: str) -> None:
+    found = told(EMPTY, f"{said} Ann is at the office and drives.").filled.problem
+    (goal,) = found["goals"]
+    assert (found["places"][goal["place"]], goal["by"]) == ("The Swan in Ludlow", "19:00")
