@@ -151,4 +151,4 @@ def test_what_must_not_be_forgotten_is_done() -> None:
 def test_where_and_when_all_meet_is_named_or_corrected(said: str) -> None:
     found = told(EMPTY, f"{said} Ann is at the office and drives.").filled.problem
     (goal,) = found["goals"]
-    assert (found["places"][goal["place"]], goal["by"]) == ("The Swan in Ludlow", "19:00")
+    assert (found["places"][goal["place"]], goal["by"]) == ("Swan in Ludlow", "19:00")
