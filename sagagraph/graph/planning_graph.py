@@ -32,7 +32,7 @@ from sagagraph.planning.models.model_planner import Assigning, Mending, ModelPla
 from sagagraph.planning.monitor import is_foreseen
 from sagagraph.planning.remedies import remedies_for
 from sagagraph.saga.core import commands as c
-from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.amendments import amended_by, amendment_of
 from sagagraph.saga.core.events import Driver, Entry, ModelAsked, SagaBegun
 from sagagraph.saga.core.next_steps import is_quiet, is_ready_for_repair, status_of
 from sagagraph.saga.core.state import Saga, Stage
@@ -293,7 +293,9 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     saga = context.coordinator.saga
     proposed = await _planned(context, saga)
     if isinstance(proposed, Infeasible):
-        remedies = tuple(map(asdict, remedies_for(saga.request, proposed)))
+        amendment = amendment_of(saga)
+        wanted = saga.request if amendment is None else amendment.request
+        remedies = tuple(map(asdict, remedies_for(wanted, proposed)))
         await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons, remedies))
         return _reference(context.coordinator.saga)
     left = [each for each in proposed.proposals if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]

@@ -33,7 +33,7 @@ from sagagraph.planning.domain import Infeasible, Json, Proposal
 from sagagraph.planning.models.llm import ChatModel
 from sagagraph.planning.monitor import MONITOR, latest, watched
 from sagagraph.planning.page import Disruption, Download, Draft, Page
-from sagagraph.planning.remedies import remedies_for
+from sagagraph.planning.remedies import Remedy, remedies_for, remedies_of
 from sagagraph.planning.sketch import SKETCH, Sketch
 from sagagraph.registry import boards, limits_of, model_of, open_engine, open_pages
 from sagagraph.saga.core import commands as c
@@ -373,6 +373,12 @@ class Service:
         if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
             return saga
         return await self._engine.load(saga.amending.saga)
+
+    async def remedies(self, saga: Saga) -> tuple[Remedy, ...]:
+        """Return what can be asked for instead of what was asked for last, and could not be had."""
+        if saga.amendment_note and saga.amendments:
+            return remedies_of(await self._engine.load(saga.amendments[-1]))
+        return remedies_of(saga)
 
     async def share(self, visitor: Visitor, saga_id: str) -> str:
         """Return the path of a page that shows the saga's plan to whoever knows it, until `share_no_more`."""

@@ -14,7 +14,7 @@ from sagagraph.ui.chat.conversation import Conversation
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
-from tests.ui.chat import Chat
+from tests.ui.chat import Chat, all_said
 from tests.ui.test_api import DAY, app, browser_on, followed
 
 __all__ = ["app"]
@@ -171,3 +171,19 @@ async def test_nights_that_do_not_fit_the_dates_are_one_click_from_a_plan(servic
     assert scene.saga is not None
     assert [each["nights"] for each in scene.saga.request["stops"]] == [3, 2]
     assert not scene.remedies
+
+
+async def test_a_booked_trip_that_cannot_be_changed_so_offers_what_can_be_had_at_a_click(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    booked = (await chat.say("book it")).saga
+    scene = await chat.say("at most $100")
+    assert booked is not None and scene.saga is not None
+    assert (scene.saga.plan.hash, scene.saga.stage, scene.waits) == (booked.plan.hash, booked.stage, False)
+    (least,) = [number for number, each in enumerate(scene.remedies) if each.request["budget"] != 100]
+    assert scene.remedies[least].request["budget"] == booked.plan.cost["total"]  # what is booked and kept costs nothing more
+    talk = Talk(service, chat.visitor, chat.conversations.of(chat.visitor), None)
+    chat.conversations.keep(chat.visitor, await talk.take_remedy(least))
+    scene = await chat.quiet()
+    assert scene.saga is not None
+    assert (scene.saga.amendment_note, scene.remedies) == ("", ()), all_said(scene)

@@ -110,7 +110,7 @@ class Travel:
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         damage = await amendment.damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
-        return Infeasible(repaired.reasons) if isinstance(repaired, Infeasible) else await self._insured(repaired)
+        return repaired if isinstance(repaired, Infeasible) else await self._insured(repaired)
 
     async def foreseen(self, saga: Saga, news: Json) -> Foreseen:
         """Say whether a journey that is late still reaches the next one, and what to change if it does not."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sagagraph.planning.monitor import grave
 from sagagraph.planning.page import Page
-from sagagraph.planning.remedies import Remedy, remedies_of
+from sagagraph.planning.remedies import Remedy
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, LeaseTaken
 from sagagraph.saga.core.evolve.evolve import begin, evolve
@@ -46,11 +46,8 @@ class PageModel:
     """The path at which others can look at the plan; empty if they cannot."""
     versions: tuple[Version, ...] = ()
     """Every plan that was shown; `Version.is_of(saga)` marks the one that is."""
-
-    @property
-    def remedies(self) -> tuple[Remedy, ...]:
-        """Return what can be asked for instead of what was refused last."""
-        return self.conversation.remedies or (remedies_of(self.saga) if self.saga is not None else ())
+    remedies: tuple[Remedy, ...] = ()
+    """What can be asked for instead of what was refused last."""
 
     @property
     def stamp(self) -> str:
@@ -82,7 +79,7 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
     page = service.pages[conversation.domain]
     today, saga_id = await service.today(page.name), conversation.saga_id
     if saga_id is None:
-        return PageModel(conversation, page, today=today)
+        return PageModel(conversation, page, today=today, remedies=conversation.remedies)
     is_busy = service.is_busy(saga_id)  # read before the saga, so that whatever ends in between shows in it
     saga = await service.saga(visitor, saga_id)
     shown = await service.shown(saga)
@@ -102,8 +99,22 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
     foreseen = grave(await service.foreseen(saga_id), saga.plan.version)
     versions = () if is_busy else versions_of(saga_id, entries)
     at = "" if is_busy else await service.shared_at(visitor, saga_id)
+    remedies = conversation.remedies or await service.remedies(saga)
     return PageModel(
-        conversation, page, saga, shown, before, interrupted, today, is_busy, problem, foreseen, is_sketch, at, versions
+        conversation,
+        page,
+        saga,
+        shown,
+        before,
+        interrupted,
+        today,
+        is_busy,
+        problem,
+        foreseen,
+        is_sketch,
+        shared=at,
+        versions=versions,
+        remedies=remedies,
     )
 
 

@@ -21,7 +21,6 @@ from sagagraph.language.utterance.utterances import (
     with_corrections,
 )
 from sagagraph.planning.models.reading import listed
-from sagagraph.planning.remedies import remedies_of
 from sagagraph.planning.tongues import cannot_read
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -83,7 +82,7 @@ class Talk(Wishing, Deciding):
     async def take_remedy(self, place: int) -> Conversation:
         """Ask for one of the remedies that the page lists, counted from 0. The same as saying so."""
         saga = await self._saga()
-        listed = self.conversation.remedies or (remedies_of(saga) if saga is not None else ())
+        listed = self.conversation.remedies or (await self._service.remedies(saga) if saga is not None else ())
         if 0 <= place < len(listed):
             self._begin_turn()
             await self._told_why_not(self._take(self._page.draft_of(listed[place].request), saga))

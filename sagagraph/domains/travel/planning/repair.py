@@ -88,9 +88,7 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
         path = _best(damage, market, now)
     if path is not None:
         return _itinerary(damage, path, now, market.rates)
-    # In the planner's words, by what is offered now and the fees that are due in any case.
-    fees = sum((each.fee(now) for each in damage.stands), damage.paid)
-    found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(fees)))
+    found = infeasible(damage.request, _reckoned(damage, market, now))
     return replace(found, reasons=("no trip is left, whichever bookings are kept", *found.reasons[:1]))
 
 
@@ -174,22 +172,26 @@ def _each(market: Market, keeps: Callable[[Offer], bool], less: Mapping[str, Dec
 
 
 def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
-    """Return the best path. All bookings pay their fee in advance, and each that is kept refunds its own."""
-    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
+    booked = {each.leg.offer.offer_id for each in damage.usable}
     begun = {leg.offer.offer_id for leg in damage.begun}
     planned = {leg.offer.offer_id for leg in damage.fitting}
     weigh_trip = balance(damage.request)
+
+    def weigh(offer: Offer) -> tuple[int, ...]:
+        return (-(offer.offer_id in begun), -(offer.offer_id in booked), int(offer.offer_id not in planned), *weigh_trip(offer))
+
+    path = best_path(damage.request, _reckoned(damage, market, now), weigh)
+    return path if path is not None and begun <= set(path.ids) else None
+
+
+def _reckoned(damage: Damage, market: Market, now: datetime) -> Market:
+    """Return the market as a repair pays for it: all bookings pay their fee in advance, and each that is kept refunds its own."""
+    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
     # A moment at which what has begun could still be boarded; what is offered now is offered from now on.
     departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
     before = min([now, *(each - timedelta(minutes=1) for each in departed)])
     due = cents(sum((each.fee(now) for each in damage.stands), damage.paid))
-    reckoned = replace(_each(market, lambda _: True, fees), now=before, has_slow_trains=True, fees_cents=due)
-
-    def weigh(offer: Offer) -> tuple[int, ...]:
-        return (-(offer.offer_id in begun), -(offer.offer_id in fees), int(offer.offer_id not in planned), *weigh_trip(offer))
-
-    path = best_path(damage.request, reckoned, weigh)
-    return path if path is not None and begun <= set(path.ids) else None
+    return replace(_each(market, lambda _: True, fees), now=before, has_slow_trains=True, fees_cents=due)
 
 
 # -- the resulting plan ----------------------------------------------------------------------------------------------

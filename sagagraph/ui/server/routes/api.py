@@ -30,7 +30,6 @@ from sagagraph.errors import (
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in, with_corrections
 from sagagraph.planning.page import Draft, Page
-from sagagraph.planning.remedies import remedies_of
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -176,7 +175,7 @@ class Own(Caller):
         assumed = request.get("assumed") if isinstance(request, Mapping) else None
         if assumed is None and saga.domain in self.service.pages:
             assumed = self.service.page(saga.domain).draft_of(saga.request).assumed
-        remedies = [asdict(each) for each in remedies_of(saga)]
+        remedies = [asdict(each) for each in await self.service.remedies(saga)]
         unread, monitor = await self.service.not_understood(self.saga_id), await self.service.foreseen(self.saga_id)
         told = {"request": request, "assumed": assumed or {}, "not_understood": unread, "remedies": remedies, "monitor": monitor}
         return {**view, **told, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
