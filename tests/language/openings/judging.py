@@ -121,6 +121,9 @@ _DOMAINS: Final = {
     "miller": "reunion",
     "porter": "trip",
     "brewer": "meal",
+    "merchant": "trip",
+    "mason": "reunion",
+    "toaster": "meal",
     "warden": "trip",
     "smoker": "meal",
 }
