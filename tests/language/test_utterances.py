@@ -42,6 +42,7 @@ def test_decisions_that_agree_stand(text: str, acts: list[Act]) -> None:
         ("room for 4 us", "room for 4 us"),
         ("4 us dollars", "4 us dollars"),
         ("leave b4 noon w/ my gf", "leave before noon with my girlfriend"),
+        ("Sanday to Augusta, 5 Febuary, Wendesday", "Sanday to Augusta, 5 February, Wednesday"),
     ],
 )
 def test_what_is_typed_in_a_hurry_is_written_out(text: str, meant: str) -> None:

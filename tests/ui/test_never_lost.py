@@ -178,7 +178,8 @@ async def test_a_booked_trip_that_cannot_be_changed_so_offers_what_can_be_had_at
     await chat.say(TRIP)
     booked = (await chat.say("book it")).saga
     scene = await chat.say("at most $100")
-    assert booked is not None and scene.saga is not None
+    assert booked is not None
+    assert scene.saga is not None
     assert (scene.saga.plan.hash, scene.saga.stage, scene.waits) == (booked.plan.hash, booked.stage, False)
     (least,) = [number for number, each in enumerate(scene.remedies) if each.request["budget"] != 100]
     assert scene.remedies[least].request["budget"] == booked.plan.cost["total"]  # what is booked and kept costs nothing more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import day_name, month_name
 from difflib import get_close_matches
 from functools import cache
 from typing import Final
@@ -21,12 +22,11 @@ _SHORT: Final = re.compile(
     r"|(?<=[a-z\d]) (?:n|'n'|n')(?= [a-z\d])",
     re.IGNORECASE,
 )
-_LETTERS: Final = re.compile(r"(?<![^\W_])[a-z]{5,}(?![^\W_])")
+_LETTERS: Final = re.compile(r"(?<![^\W_])[A-Za-z][a-z]{4,}(?![^\W_])")
+_DATED: Final = frozenset(each for each in (*month_name, *day_name) if len(each) > 5)
 COMMON: Final = _SAYS.listed("COMMON")
 _REAL: Final = _SAYS.listed("REAL")
 """Words of their own that only look like slips."""
-
-
 _WRITTEN_OUT: Final = {"age": " year old", "for": "for ", "were": "we're"}
 
 
@@ -46,15 +46,15 @@ def _written_out(found: re.Match[str]) -> str:
 
 
 def spelled(text: str, known: frozenset[str] = frozenset()) -> str:
-    """Correct typing mistakes in common words and `known` ones; a name in small letters is left alone."""
+    """Correct typing mistakes in common words and `known` ones; of words with a capital, in months and days alone."""
     return _LETTERS.sub(lambda found: _common(found[0], known), text)
 
 
 @cache
 def _common(word: str, known: frozenset[str]) -> str:
-    if word in COMMON or word in _REAL or word in known:
+    words = _DATED if word[0].isupper() else COMMON | known
+    if word in words or word in _REAL:
         return word
-    words = COMMON | known
     swapped = [each for each in words if sorted(each) == sorted(word)]
     near = get_close_matches(word, words, 1, 0.83)
     close = swapped or [each for each in near if each in known or each[-1] == word[-1]]  # else, it is inflected

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
-from sagagraph.domains.reunion.text.facts import EVERYBODY, RENTAL, TELLER, Fact, car_of, fact
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car_of, fact
 from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import OF_A_WAY, Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who, names_in
@@ -96,7 +96,7 @@ def _where_and_when(clause: Clause, talk: Talk, *, is_driving: bool) -> tuple[st
     place = _whereabouts(clause, talk, is_driving=is_driving or "drives" in clause.roles)
     is_out = bool(place and SAYS.at_home.fullmatch(place) and re.search(r"\bstay\w* ", clause.passage.text))
     met = talk.told("goals", "place")
-    if is_out and met and not any(SAYS.at_home.match(each) for each in met):
+    if is_out and met and not any(each == HERE or SAYS.at_home.match(each) for each in met):
         return None  # `I am staying home this time`
     is_taken = "ride" in clause.roles and bool(talk.where.get("place"))
     is_due = since.how == "by" if since is not None else is_taken or bool(_words(place) & _words(*met))

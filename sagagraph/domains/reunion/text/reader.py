@@ -12,6 +12,7 @@ from sagagraph.domains.reunion.text.clause import ROLES, SAYS, Clause
 from sagagraph.domains.reunion.text.facts import ROADS, TELLER, Fact
 from sagagraph.domains.reunion.text.goals import read_goal
 from sagagraph.domains.reunion.text.people import read_company, read_passengers, read_person
+from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Heard, Talk
 from sagagraph.domains.reunion.text.tasks import read_task
 from sagagraph.domains.reunion.text.values import Event, Spot, When, Who
@@ -46,8 +47,8 @@ def read(text: str, known: Iterable[str] = ()) -> Reading:
     for name, told in dict.fromkeys(left):
         if name != TELLER and name.casefold() not in told and not any(name in each for each in talk.unread):
             talk.unread.append(name)
-    tasks = {each.name for each in talk.facts if each.table == "tasks"}
-    unread = tuple(each for each in talk.unread if talk.begun.get(each) not in tasks)
+    tasks = {plain(each.name) for each in talk.facts if each.table == "tasks"}
+    unread = tuple(each for each in talk.unread if plain(talk.begun.get(each, "")) not in tasks)
     return Reading(tuple(talk.facts), unread, frozenset(_doubted(talk, unread)))
 
 

@@ -96,8 +96,9 @@ class _Board:
         self._openings = [each.values["opens"] for each in said if each.table == "tasks" and "opens" in each.values]
         named = [*(each.name for each in self._people), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
-        places = (each.values.get("place") for each in said if each.table == "goals" and not each.name)
-        met = [each for each in places if each not in (None, HERE)]
+        places = [each.values.get("place") for each in said if each.table == "goals" and not each.name]
+        own = [each.values["place"] for each in self._people if each.name == TELLER and each.values.get("place")]
+        met = [each for each in places if each not in (None, HERE)] or (own if HERE in places else [])
         self._places.meeting = met[-1] if met else self._shared()["place"] or ""
         for name in named:
             self._person(name)

@@ -152,3 +152,10 @@ def test_where_and_when_all_meet_is_named_or_corrected(said: str) -> None:
     found = told(EMPTY, f"{said} Ann is at the office and drives.").filled.problem
     (goal,) = found["goals"]
     assert (found["places"][goal["place"]], goal["by"]) == ("Swan in Ludlow", "19:00")
+
+
+def test_here_is_where_whoever_tells_is_and_what_is_only_named_waits_for_its_time() -> None:
+    said = "I'm cooking a roast at home and I want everyone here by 1 pm. The roast needs two hours. Tom drives from Marlow."
+    found = told(EMPTY, f"{said} I stay at home.")
+    (goal,), (roast,) = found.filled.problem["goals"], found.filled.problem["tasks"]
+    assert (goal["place"], goal["by"], roast["minutes"], found.unread) == ("Home", "13:00", 120, ())
