@@ -106,7 +106,8 @@ def find_visits(passage: Passage) -> list[Visit]:
     for found in passage.find(_SAYS.place):
         place = found.get("place", Place)
         if place is not None:
-            lead = passage.text[max(at, found.start - 60) : found.start]
+            is_out = _SAYS.out.match(passage.text, found.end) is not None  # `leave Ghent out`
+            lead = passage.text[max(at, found.start - 60) : found.start] + "out " * is_out
             role = next((role for role, words in _LEADS if words.search(lead)), Role.BARE)
             visits.append(Visit(found.start, found.end, place, role))
             at = found.end

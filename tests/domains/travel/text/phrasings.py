@@ -686,6 +686,10 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ),
             "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31",
         ),
+        *(
+            (("Boston to Paris and Rome in May, 3 nights each", said), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31")
+            for said in ("leave Rome out", "take Rome out of the trip")
+        ),
         (
             (
                 "Boston to Paris and Rome in May, 3 nights each",
