@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from textwrap import shorten
 from typing import Any, Final
 
 from sagagraph.planning.fields import Field, Fields, Part, State, Widget
@@ -36,14 +37,18 @@ Priced = tuple[Any, Mapping[str, Any] | None]
 
 
 def price_change(page: Page, before: Priced, after: Priced) -> str:
-    """Format the change of cost: `$650 → $720, $70 more`; empty if one of them costs nothing."""
+    """Format the change of cost, fees included: `$650 → $720, $70 more`; empty if one of them costs nothing."""
     old, new = page.price(*before), page.price(*after)
     if not old or not new or before[1] is None or after[1] is None:
         return ""
-    more = Decimal(str(after[1]["total"])) - Decimal(str(before[1]["total"]))
+    more = _in_all(after[1]) - _in_all(before[1])
     if not more:
         return f"still {new}"
     return f"{old} → {new}, {page.money(after[0], abs(more), str(after[1]['currency']))} {'more' if more > 0 else 'less'}"
+
+
+def _in_all(cost: Mapping[str, Any]) -> Decimal:
+    return Decimal(str(cost["total"])) + Decimal(str(cost.get("fees") or 0))
 
 
 def told(before: Sequence[Line], after: Sequence[Line]) -> list[str]:
@@ -74,8 +79,7 @@ def few(told: Sequence[str], where: str) -> list[str]:
 
 
 def _short(text: str) -> str:
-    words = text.replace("\n", ", ")
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip(', ')}…"
+    return shorten(text.replace("\n", ", "), _LONGEST, placeholder=" …")
 
 
 def filled(before: Sequence[Part], after: Sequence[Part]) -> Iterator[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.planning.page import Line
-from sagagraph.ui.differences import dated, told
+from sagagraph.ui.differences import dated, price_change, told
+from sagagraph.ui.service import Service
 
 pytestmark = pytest.mark.quick
 
@@ -24,7 +25,13 @@ def test_of_a_long_line_only_what_differs_is_told_and_that_is_short() -> None:
     ]
     (whole,) = told([Line("Fran", "Fran", "stays")], [Line("Fran", "Fran", "; ".join(day))])
     assert len(whole) < 150
-    assert whole.endswith("…")
+    assert whole.endswith(" Fran drives, …")
+
+
+def test_a_change_of_cost_counts_its_fees(service: Service) -> None:
+    page = service.pages["recipes"]
+    before, after = {"total": 2980, "currency": "USD"}, {"total": 2769, "fees": 119.3, "currency": "USD"}
+    assert price_change(page, (None, before), (None, after)).endswith(", $91.70 less")
 
 
 def test_days_are_told_as_people_write_them() -> None:

@@ -19,6 +19,7 @@ from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import reasons_of
 from sagagraph.ui.chat.narration import in_names, left_over, narrate
 from sagagraph.ui.differences import price_change, told
+from sagagraph.ui.pictures.comparison import choices_of
 
 IDENTITY: Final = (
     "I am SagaGraph, a program that plans, books and repairs. I am no person. Where “Practice world” stands above, nothing is "
@@ -249,11 +250,12 @@ def _chosen(lines: Sequence[Line], details: Mapping[str, Detail]) -> Iterator[st
 
 def _alternatives(ask: _Asked) -> Iterator[str]:
     page, shown = ask.facts.page, (ask.saga.plan.content, ask.saga.plan.cost)
-    for number, each in enumerate(ask.saga.plan.alternatives, 1):
-        why = f"; {each['reasons'][0]}" if each["reasons"] else ""
-        offered = each["plan"], each["cost"]
-        price = price_change(page, shown, offered) or page.price(*offered) or "costs the same"
-        yield f"– Number {number}: {price}{why}"
+    for each in choices_of(ask.saga, page):
+        if each.hash:
+            why = f"; {each.reasons[0]}" if each.reasons else ""
+            offered = each.plan, each.cost
+            price = price_change(page, shown, offered) or page.price(*offered) or "costs the same"
+            yield f"– Number {each.number}: {price}{why}"
     for line in ask.facts.about(ask.words):
         detail = ask.facts.details.get(line.key)
         if detail is not None and detail.others:

@@ -18,6 +18,7 @@ from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.reporting import Reporting
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed, asking, echo
 from sagagraph.ui.differences import few
+from sagagraph.ui.pictures.comparison import choices_of
 from sagagraph.ui.progress import something_stands
 from sagagraph.ui.wording import names_in
 
@@ -171,18 +172,19 @@ class Deciding(Reporting):
         self.deeds.append(Deed.REJECTED)
 
     async def _choose(self, place: int, saga: Saga) -> None:
-        offered = saga.plan.alternatives
-        if not 1 <= (place or 1) <= len(offered) or (place == 0 and len(offered) > 1):
-            there = (
-                f"There are {len(offered)} other plans"
-                if len(offered) > 1
-                else "There is one other plan"
-                if offered
-                else "There is no other plan"
-            )
-            self._say(Deed.NOT_TAKEN, f"{there}{': say which, by its number' if offered else ''}. {NOTHING_CHANGED}")
-            return
-        await self._take_offer(str(offered[(place or 1) - 1]["plan_hash"]), saga, f"Number {place or 1} of the other plans.")
+        """Show the plan with this number; 0: the other one."""
+        shown = await self._service.shown(saga)
+        choices = choices_of(shown, self._page)
+        others = [each for each in choices if each.hash]
+        found = others if place == 0 and len(others) == 1 else [each for each in choices if each.number == place]
+        if not others:
+            self._say(Deed.NOT_TAKEN, f"There is no other plan. {NOTHING_CHANGED}")
+        elif not found:
+            self._say(Deed.NOT_TAKEN, f"There are {len(choices)} plans: say which, by its number. {NOTHING_CHANGED}")
+        elif not found[0].hash:
+            self._say(Deed.KEPT, f"Number {place} is the plan that is shown. {NOTHING_CHANGED}")
+        else:
+            await self._take_offer(found[0].hash, saga, f"Number {found[0].number} of the plans.")
 
     async def _take_offer(self, plan_hash: str, saga: Saga, what: str) -> None:
         self._remember(saga)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.differences import dated, price_change
-from sagagraph.ui.pictures.comparison import offers_of
+from sagagraph.ui.pictures.comparison import choices_of
 from sagagraph.ui.wording import version_words
 
 
@@ -40,8 +40,8 @@ def choice_in_words(model: PageModel, kind: str, which: str) -> str:
     """Return what a click on a plan, a remedy, an earlier version or a disruption says; empty if that is not there any more."""
     number = int(which) if which.isdecimal() else -1
     if kind == "plan" and model.shown is not None:
-        offers = offers_of(model.shown, model.page)
-        return next((f"Plan {place}: {told}" for place, (own, told, _) in enumerate(offers, 1) if own == which), "")
+        choices = choices_of(model.shown, model.page)
+        return next((f"Plan {each.number}: {each.told}" for each in choices if each.hash == which), "")
     if kind == "remedy" and 0 <= number < len(model.remedies):
         return dated(model.remedies[number].label)
     if kind == "disruption" and model.saga is not None:

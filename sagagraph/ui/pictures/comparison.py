@@ -30,40 +30,60 @@ class Point:
     size: float = _LEAST
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Plan that can be chosen, with its `number`. `hash`: empty for the plan that is shown. `told`: in words."""
+
+    number: int
+    hash: str
+    told: str
+    figures: Figures | None
+    plan: Any
+    cost: Mapping[str, Any] | None
+    reasons: Sequence[str]
+
+
+def choices_of(saga: Saga, page: Page) -> list[Choice]:
+    """Return the plan that is shown and those on offer, the least of what they are compared by first: whichever is shown, each
+    keeps its number.
+    """
+    plan = saga.plan
+    shown = {"plan_hash": "", "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons}
+    drawn = [(each, page.figures(saga, each["plan"], each["cost"])) for each in (shown, *plan.alternatives)]
+    drawn.sort(key=lambda each: _rank(each[0], each[1], str(plan.hash)))
+    return [_choice(number, page, each, figures) for number, (each, figures) in enumerate(drawn, start=1)]
+
+
+def _rank(offer: Mapping[str, Any], figures: Figures | None, shown: str) -> tuple[list[float], str]:
+    values = [float((offer["cost"] or {}).get("total") or 0)] if figures is None else [each.value for each in figures]
+    return values, str(offer["plan_hash"]) or shown
+
+
+def _choice(number: int, page: Page, offer: Mapping[str, Any], figures: Figures | None) -> Choice:
+    plan, cost, reasons = offer["plan"], offer["cost"], offer["reasons"]
+    words = (page.price(plan, cost), *map(str, reasons[:1])) if figures is None else tuple(each.text for each in figures)
+    told = ", ".join(filter(None, words)) or "another plan"
+    return Choice(number, str(offer["plan_hash"]), told, figures, plan, cost, reasons)
+
+
 def comparison(saga: Saga, page: Page) -> Markup:
     """Draw the plan that is shown, and those on offer; empty if there is only one."""
-    offers = offers_of(saga, page)
-    if len(offers) == 1:
+    choices = choices_of(saga, page)
+    if len(choices) == 1:
         return Markup("")
-    known = [figures for _, _, figures in offers if figures is not None]
-    if len(known) < len(offers):
-        points = [Point(number, told, own) for number, (own, told, _) in enumerate(offers, start=1)]
-        return render("comparison", points=points, axes=())
-    points = [_point(number, offers[number], each, known) for number, each in enumerate(known)]
+    known = [each.figures for each in choices if each.figures is not None]
+    if len(known) < len(choices):
+        return render("comparison", points=[Point(each.number, each.told, each.hash) for each in choices], axes=())
+    points = [_point(each, figures, known) for each, figures in zip(choices, known, strict=True)]
     return render("comparison", points=points, axes=[each.name for each in known[0]])
 
 
-def offers_of(saga: Saga, page: Page) -> list[tuple[str, str, Figures | None]]:
-    """Return the plan that is shown, with an empty hash, and those on offer: each in words, and its figures where it has any."""
-    plan = saga.plan
-    shown = {"plan_hash": "", "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons}
-    return [_offer(saga, page, each) for each in (shown, *plan.alternatives)]
-
-
-def _offer(saga: Saga, page: Page, offer: Mapping[str, Any]) -> tuple[str, str, Figures | None]:
-    figures = page.figures(saga, offer["plan"], offer["cost"])
-    if figures is None:
-        words = (page.price(offer["plan"], offer["cost"]), *map(str, offer["reasons"][:1]))
-    else:
-        words = tuple(each.text for each in figures)
-    return str(offer["plan_hash"]), ", ".join(filter(None, words)) or "another plan", figures
-
-
-def _point(number: int, offer: tuple[str, str, Figures | None], figures: Figures, among: Sequence[Figures]) -> Point:
+def _point(choice: Choice, figures: Figures, among: Sequence[Figures]) -> Point:
     cost, time, lack = (_share(figures[place].value, [each[place].value for each in among]) for place in range(3))
     span = 100 - 2 * _EDGE
     size = _MOST - (_MOST - _LEAST) * lack
-    return Point(number + 1, offer[1], offer[0], round(_EDGE + span * time, 1), round(_EDGE + span * cost, 1), round(size, 1))
+    x, y = _EDGE + span * time, _EDGE + span * cost
+    return Point(choice.number, choice.told, choice.hash, round(x, 1), round(y, 1), round(size, 1))
 
 
 def _share(value: float, of: Sequence[float]) -> float:

@@ -12,6 +12,7 @@ from sagagraph.domains.travel.text.changes import with_named
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
+    FILLING,
     TRIP_UNITS,
     WE,
     read_budget,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import Question
 
 _SAYS: Final = Forms(__file__, "reader")
-_MEANINGLESS: Final = _SAYS.listed("FILLING")
 _SHORT_LINE: Final = 60
 _ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
 
@@ -93,7 +93,7 @@ def _label_words(passage: Passage) -> frozenset[str]:
 
 def left_unread(text: str) -> tuple[str, ...]:
     """Return what means something in a text of which nothing is understood."""
-    return Passage.of(text).unread(_MEANINGLESS)
+    return Passage.of(text).unread(FILLING)
 
 
 def _tagged(text: str, today: date) -> Passage:
@@ -110,7 +110,7 @@ def _sentence(
     passage.take(_SAYS.introduced)
     had = [*passage.take(_SAYS.had), *passage.take(_SAYS.drives, lambda found: not found["not"])]
     tag_places(passage, cities)
-    understood = _MEANINGLESS | _label_words(passage)
+    understood = FILLING | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_stars(passage)

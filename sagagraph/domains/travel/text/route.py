@@ -40,7 +40,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     """
     has_days = not said.fields.keys().isdisjoint(("first", "last", "depart"))
     visits, stays, only = find_visits(passage), find_stays(passage, has_days=has_days), _only_stop(passage, known)
-    if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
+    is_added = _SAYS.added.search(whole) is not None
+    if asked in ("origin", "return_to") and not is_added and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
     is_put_first = known.stops and passage.has(_SAYS.goes_first) and not has_role(Role.NEXT, visits)
@@ -59,7 +60,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
     take_stays(passage)
-    is_added = _SAYS.added.search(whole) is not None
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
         is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None

@@ -48,7 +48,10 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 
 WE: Final = _SAYS.we
 CORRECTS: Final = _SAYS.corrects
+FILLING: Final = Forms(__file__, "reader").listed("FILLING")
+"""Words that mean nothing by themselves."""
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
+_NO_RATES: Final = "No rates are known for the currency of {said!r}; how much is it in another one, like USD?"
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 
 
@@ -63,7 +66,10 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
             continue
         if found.led_by(CORRECTS):
             amounts.clear()
-        if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
+        strange = found.followed_by(_SAYS.strange)
+        if strange is not None and not money.currencies and strange["what"].casefold() not in FILLING:
+            said.ask("budget", _NO_RATES.format(said=f"{money.said}{strange[0]}"))
+        elif doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
             said.ask("budget", doubt, otherwise=_in_thousands(money, doubt), because="three digits are thousands")
         elif money.most is not None and not money.change:
             amounts.append(replace(money, amount=money.most, is_range=False))
@@ -102,7 +108,7 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
     said = money.said
     if money.currencies and not CURRENCIES & set(money.currencies):
-        return f"No rates are known for the currency of {said!r}; how much is it in another one, like USD?"
+        return _NO_RATES.format(said=said)
     if money.per == "night" or is_nightly:
         return f"{said!r} is for one {'room' if 'room' in said else 'night'}; what may the whole trip cost?"
     if is_of_hotels:

@@ -589,6 +589,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "asks: Which cities do you want to stay in? What was said has more than 6 of them.",
         ),
         (("I want to go to Paris",), "asks: Where does the trip start?"),
+        (("A week in Rome in May", "add Lisbon for 2 nights"), "asks: Where does the trip start?"),
         (("Paris in May",), "asks: Where does the trip start?"),
         (("Madrid to Lisbon or Rome in June for 4 nights",), "asks: Lisbon or Rome. Which city do you mean?"),
         (
@@ -620,6 +621,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Lima to Rio 3 nights then Buenos Aires 4 nights returning to Lima 10-25 Nov budget PEN 5000",),
             "asks: No rates are known for the currency of 'PEN 5000'; how much is it in another one, like USD?",
+        ),
+        (
+            ("Boston to Paris, 3 nights in May, at most 600 zorkmids",),
+            "asks: No rates are known for the currency of '600 zorkmids'; how much is it in another one, like USD?"
+            " (not understood: zorkmids)",
         ),
     ),
     "Said bit by bit, and corrected": (
