@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
@@ -67,11 +68,12 @@ def _has_tables(problem: dict[str, Any]) -> dict[str, Any]:
 
 class Filled(BaseModel, extra="forbid", frozen=True):
     """What was filled in field by field, complete or not. `problem`: in the shape of a file, in which unknown values are None.
-    `assumed`: why a value in it is taken to be so, by its field.
+    `assumed`: why a value in it is taken to be so, by its field. `day`: on which all meet; None: nobody has said.
     """
 
     problem: Annotated[dict[str, Any], AfterValidator(_has_tables)]
     assumed: dict[str, str] = {}
+    day: date | None = None
 
 
 EMPTY: Final = Filled(

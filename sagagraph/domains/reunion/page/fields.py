@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import combinations
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Field, Fields, Part, Row, Sheet, State, Widget, choices_of
 
 Json = dict[str, Any]
+DAY: Final = "day"
 _NAME: Final = re.compile(r"(\w+)\[(\d+)\](?:\.(\w+))?")
 _ITS_OWN: Final = "*"
 _DRIVES: Final = (("", ""), ("yes", "yes"), ("no", "no"))
@@ -187,10 +189,10 @@ _REFERENCES: Final = {"people": ("people", "prefers", "drivers", "who"), "tasks"
 """The fields that name a row of a table."""
 
 
-def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str], *, has_mail: bool) -> tuple[Part, ...]:
+def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str], *, day: date, has_mail: bool) -> tuple[Part, ...]:
     """Return a reunion, as far as it is `told`, as tables. By their fields: what is `asked`, and why what is `assumed`.
 
-    `has_mail`: people have addresses, because mail is sent.
+    `day`: on which all meet. `has_mail`: people have addresses, because mail is sent.
     """
     shown = {
         kind: (title, tuple(each for each in columns if has_mail or each.key != "mail"))
@@ -201,7 +203,8 @@ def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str], 
     tables = (Sheet(title, (*(each.label for each in columns), ""), tuple(_rows(kind, columns, listed)), _HINTS.get(kind, ""))
               for kind, (title, columns) in shown.items())  # fmt: skip
     roads = Fields("Driving times, in minutes", tuple(_roads(told)))
-    parts: tuple[Part, ...] = (*tables, roads) if roads.fields else tuple(tables)
+    when = Fields("When", (Field(DAY, "Day", day.isoformat(), Widget.DATE),))
+    parts: tuple[Part, ...] = (when, *tables, roads) if roads.fields else (when, *tables)
     return tuple(part.marked(lambda field: field.assumed(assumed).asking(asked)) for part in parts)
 
 
@@ -251,8 +254,18 @@ def _ways(told: Json) -> list[list[Any]]:
     return list(ways.values())
 
 
+def with_day(before: Filled, value: str) -> Filled:
+    try:
+        day = date.fromisoformat(value.strip()) if value.strip() else None
+    except ValueError:
+        raise InvalidInputError(f"“{value[:60]}” is no day such as 2026-12-24", field=DAY) from None
+    return before.model_copy(update={"day": day})
+
+
 def with_value(before: Filled, name: str, value: str) -> Filled:
     """Return what is filled in with another value in one field. Raises `InvalidInputError` for what cannot be."""
+    if name == DAY:
+        return with_day(before, value)
     told, value = deepcopy(before.problem), value.strip()
     ways = _ways(told)
     if name.startswith(f"{_ROADS} "):
@@ -279,7 +292,8 @@ def with_value(before: Filled, name: str, value: str) -> Filled:
         told = {**listed, "places": {row["name"]: row["words"] for row in listed["places"]}}
     guessed = {int(field[len(_ROADS) + 1 : -1]) for field in assumed if field.startswith(_ROADS)}  # they are estimated anew
     told[_ROADS] = [row for place, row in enumerate(told[_ROADS]) if row[2] is not None and place not in guessed]
-    return Filled(problem=told, assumed={field: why for field, why in assumed.items() if not field.startswith(_ROADS)})
+    assumed = {field: why for field, why in assumed.items() if not field.startswith(_ROADS)}
+    return before.model_copy(update={"problem": told, "assumed": assumed})
 
 
 def without_left_places(board: Filled, read: Filled, before: Filled) -> Filled:
@@ -312,7 +326,7 @@ def with_cars(before: Filled) -> Filled:
             own["drivers"] = own.get("drivers") or [person["name"]]
         else:
             told["vehicles"].append({"name": f"{person['name']}'s car", "drivers": [person["name"]]})
-    return Filled(problem=told, assumed=before.assumed)
+    return before.model_copy(update={"problem": told})
 
 
 def _without(listed: Json, kind: str, number: int, assumed: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import fields_of, with_cars, with_value, without_left_places
+from sagagraph.domains.reunion.page.fields import DAY, fields_of, with_cars, with_value, without_left_places
 from sagagraph.domains.reunion.page.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
@@ -26,6 +26,7 @@ from sagagraph.domains.reunion.planning.measure import tradeoffs
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.days import days_in
 from sagagraph.domains.reunion.text.telling import told
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import EMPTY, Filled, Transcript
@@ -96,8 +97,11 @@ class ReunionPage(Page):
             return self._draft(Filled(problem=as_json(shipped(name))))
         if added := _ADD.match(text):
             return self._draft(_with_added(before, added))
-        found = told(before, text)
-        return self._draft(found.filled, found.unread)
+        days, found = days_in(text, self._today()), told(before, text)
+        named = {word for each in days.values() for word in each.casefold().split()}
+        unread = tuple(each for each in found.unread if not named.issuperset(each.casefold().split()))
+        day, others = (next(iter(days)), ()) if len(days) == 1 else (before.day, tuple(days.values()))
+        return self._draft(found.filled.model_copy(update={"day": day}), (*unread, *others))
 
     async def drafted(self, known: Any | None) -> Draft:
         return self._draft(known or EMPTY)
@@ -121,12 +125,13 @@ class ReunionPage(Page):
         wanted = parse_request(request)
         filled = wanted.told.filled if wanted.told else None
         is_so = filled is not None and not (wanted.told and wanted.told.sentences) and _problem_of(filled) == wanted.problem
-        return self._draft(filled if filled and is_so else Filled(problem=as_json(wanted.problem)))
+        return self._draft(filled if filled and is_so else Filled(problem=as_json(wanted.problem), day=wanted.day))
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         told = draft.partial or (as_json(parse_request(draft.request).problem) if draft.request else EMPTY.problem)
         asked = dict(zip(draft.missing, draft.questions, strict=True))
-        parts = fields_of(told, asked, draft.assumed, has_mail=self.domain.sends_mail)
+        own: Filled = draft.known or EMPTY
+        parts = fields_of(told, asked, draft.assumed, day=own.day or self._today(), has_mail=self.domain.sends_mail)
         return tuple(part.marked(lambda field: field.beside(draft.others)) for part in parts)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
@@ -134,6 +139,7 @@ class ReunionPage(Page):
 
     def _draft(self, filled: Filled, unread: tuple[str, ...] = ()) -> Draft:
         known = completed(filled)
+        assumed = known.assumed if filled.day else {DAY: "no other day was said", **known.assumed}
         if (problem := known.whole) is None:
             return Draft(
                 filled,
@@ -142,13 +148,13 @@ class ReunionPage(Page):
                 unread,
                 field=known.questions[0].field,
                 missing=tuple(each.field for each in known.questions),
-                assumed=known.assumed,
+                assumed=assumed,
                 partial=known.problem,
             )
-        told = Transcript(filled=filled) if known.assumed else None
-        request = as_json(ReunionRequest(problem=problem, day=self._today(), told=told))
+        told = Transcript(filled=filled) if assumed else None
+        request = as_json(ReunionRequest(problem=problem, day=filled.day or self._today(), told=told))
         remarks = _remarks(known, [each.sentence for each in suggestions(problem)])
-        return Draft(filled, (), (), unread, request, remarks, assumed=known.assumed)
+        return Draft(filled, (), (), unread, request, remarks, assumed=assumed)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
@@ -160,8 +166,14 @@ class ReunionPage(Page):
         request.
         """
         before = parse_request(saga.request)
-        kept = {"day": before.day.isoformat(), "events": [as_json(each) for each in before.events]}
-        wanted = parse_request({**request, **kept})
+        wanted = parse_request({**request, "events": [as_json(each) for each in before.events]})
+        if wanted.told is not None and wanted.told.filled is not None and wanted.told.filled.day is None:
+            wanted = wanted.model_copy(update={"day": before.day})
+        if saga.plan.version and wanted.day != before.day:
+            on = f"{before.day:%-d %B}"
+            raise InvalidInputError(
+                f"everybody has been told {on}: cancel this plan, and begin another for another day", field=DAY
+            )
         return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
@@ -243,7 +255,7 @@ def _with_added(before: Filled, said: re.Match[str]) -> Filled:
         for row in accepted["travel_minutes"]
         if row[:2] not in [[each.here, each.there] for each in completed(before).estimates]
     ]
-    return Filled(problem={**accepted, "travel_minutes": own}, assumed=before.assumed)
+    return before.model_copy(update={"problem": {**accepted, "travel_minutes": own}})
 
 
 def _sent_to(sending: Sending) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from sagagraph.domains.reunion.completion import completed
@@ -57,7 +59,7 @@ def test_whoever_changes_a_row_or_tells_of_it_anew_has_looked_at_it() -> None:
 
 def test_a_mark_stands_at_the_name_on_the_board_and_on_the_plan() -> None:
     board = filled("Ben is at the gym, his umbrella is purple.")
-    parts = fields_of(board.problem, {}, board.assumed, has_mail=False)
+    parts = fields_of(board.problem, {}, board.assumed, day=date(2026, 11, 25), has_mail=False)
     assert f"Ben ({IN_PART})" in [*assumed(parts)]
 
 
@@ -66,10 +68,10 @@ def test_a_new_row_says_only_what_was_filled_in() -> None:
     for name, value in (("people[0].name", "James"), ("vehicles[0].name", "the van")):
         board = with_value(board, name, value)
     known = completed(board)
-    parts = fields_of(known.problem, {}, known.assumed, has_mail=False)
+    parts = fields_of(known.problem, {}, known.assumed, day=date(2026, 11, 25), has_mail=False)
     assert "the van, seats: 5 (as most cars have)" in [*assumed(parts)]
     told_of = ["James, name: – → James", "the van, name: – → the van", "the van, seats: – → 5"]
-    assert [*changed(fields_of(EMPTY.problem, {}, {}, has_mail=False), parts)] == told_of
+    assert [*changed(fields_of(EMPTY.problem, {}, {}, day=date(2026, 11, 25), has_mail=False), parts)] == told_of
     cleared = completed(with_value(board, "vehicles[0].seats", ""))
     assert cleared.assumed["vehicles[0].seats"] == "as most cars have"
 
