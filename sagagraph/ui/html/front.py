@@ -21,7 +21,7 @@ _MISSIONS: Final = ("/missions", "Missions")
 _PROMISE: Final = "What passes a set of rules, or a proof that nothing can, and what would have to give."
 _REGION: Final = {
     "variables": [{"name": "replicas", "low": 1, "high": 20, "unit": "replica"}],
-    "allowed": {"AVAILABILITY": [(5, 20)], "BUDGET": [(1, 2.7)]},
+    "allowed": {"AVAILABILITY": [(5, 20)], "BUDGET": [(1, 2)]},
 }
 """Something to look at: two rules that cannot hold together."""
 

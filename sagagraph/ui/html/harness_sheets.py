@@ -13,13 +13,16 @@ _FIELD: Final = "harness"
 _TRY: Final = "try"
 """The field of a way out that is to be tried: names and values, separated by semicolons."""
 _VARIABLES: Final = ("name", "unit", "value", "from", "to", "may move")
+_DERIVED: Final = ("name", "formula")
 _RULES: Final = ("name", "what must hold", "severity")
 _SEVERITIES: Final = ("CRITICAL", "FATAL")
-_COLUMNS: Final = {"id": "name", "assertion": "what must hold", "domain": "from", "negotiable": "may move", "": "what must hold"}
+_COLUMNS: Final = {"id": "name", "assertion": "what must hold", "domain": "from", "negotiable": "may move", "derived": "formula",
+                   "rules": "what must hold"}  # fmt: skip
 """Where the parts of a file stand that are called otherwise there."""
-_WIDE: Final = {"what must hold": 36, "name": 20, "unit": 8, "value": 8, "from": 5, "to": 5}
+_WIDE: Final = {"what must hold": 36, "formula": 36, "name": 20, "unit": 8, "value": 8, "from": 5, "to": 5}
 _MORE: Final = "The last row is for one more; one without a name is left out."
 _WEIGHED: Final = f"No way out moves the limit of a FATAL rule; it may move that of a CRITICAL one. {_MORE}"
+_NAMED: Final = f"Each name stands for its formula, in rules and in other formulas. {_MORE}"
 _DECIDED: Final = f"Without a value, a variable is decided within its bounds. {_MORE}"
 
 
@@ -28,10 +31,10 @@ def harness_sheets(text: str) -> tuple[Sheet, ...]:
     document = _document(text)
     variables = [{"name": name, **_shown(each)} for name, each in _named(document, "variables")]
     rules = [_shown_rule(each) for each in _listed(document)]
-    derived = [{"name": name, "what must hold": _text(term)} for name, term in _named(document, "derived")]
+    derived = [{"name": name, "formula": _text(term)} for name, term in _named(document, "derived")]
     sheets = [_sheet("Variables", "variable", _VARIABLES, variables, _DECIDED)]
     if derived:
-        sheets.append(_sheet("Derived", "derived", _RULES[:2], derived, ""))
+        sheets.append(_sheet("Derived", "derived", _DERIVED, derived, _NAMED))
     return (*sheets, _sheet("Rules", "rule", _RULES, rules, _WEIGHED))
 
 
@@ -44,7 +47,7 @@ def with_entries(text: str, form: Form) -> str:
         document["variables"] = dict(_variables(document, form))
         document["rules"] = list(_rules(document, form))
     if "derived" in kinds:
-        terms = ((form.get(f"derived-{n}-name", ""), form.get(f"derived-{n}-what must hold", "")) for n in range(len(form)))
+        terms = ((form.get(f"derived-{n}-name", ""), form.get(f"derived-{n}-formula", "")) for n in range(len(form)))
         document["derived"] = {name: term for name, term in terms if name}
     for move in filter(None, form.get(_TRY, "").split(";")):
         name, _, value = move.partition("=")
@@ -65,7 +68,7 @@ def at_its_row(sheets: tuple[Sheet, ...], exc: InvalidInputError) -> tuple[tuple
             called = cells[0][0].value
             name = next((each for each in (called, str(number)) if f"{place}.".startswith(f"{each}.")), None)
             if name is not None:
-                key = place[len(name) + 1 :]
+                key = place[len(name) + 1 :] or part
                 column = _COLUMNS.get(key, key)
                 cell = next((cell for (cell,) in cells if cell.label == column), cells[0][0])
                 marked = tuple(each.marked(lambda field, at=cell.name: field.asking({at: why})) for each in sheets)  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +19,21 @@ REQUEST: Final = (_FOLDER / "request.js").read_text(encoding="utf-8")
 CSS_AROUND: Final = (_FOLDER / "around.css").read_text(encoding="utf-8")
 CSS_ALONE: Final = (_FOLDER / "alone.css").read_text(encoding="utf-8")
 
+
+def rounded(value: Any, away_from: Any) -> str:
+    """Round away from another number, to three digits but never before the point; return what is no fraction as it is."""
+    if not isinstance(value, float) or abs(value) >= 1e15 or isinstance(away_from, str):
+        return str(value)
+    exact = Decimal(str(value))
+    step = Decimal(1).scaleb(min(0, exact.adjusted() - 2))
+    return f"{float(exact.quantize(step, ROUND_CEILING if value > away_from else ROUND_FLOOR)):.15g}"
+
+
 _templates: Final = Environment(
     loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _templates.filters["dated"] = dated
+_templates.filters["rounded"] = rounded
 _templates.globals["busy"] = (_FOLDER / "busy.js").read_text(encoding="utf-8")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from sagagraph.ui.html.templates import render
+from sagagraph.ui.html.templates import render, rounded
 
 _WIDTH: Final = 560
 _HEIGHT: Final = 320
@@ -22,7 +23,7 @@ def picture(region: dict[str, Any]) -> Markup:
             {
                 "rule": rule,
                 "y": _ROW * number,
-                "stretches": [(_along(a, low, high), _along(b, low, high), a, b) for a, b in allowed],
+                "stretches": [(_along(a, low, high), _along(b, low, high), *_inwards(a, b)) for a, b in allowed],
             }
             for number, (rule, allowed) in enumerate(region["allowed"].items())
         ]
@@ -39,3 +40,9 @@ def picture(region: dict[str, Any]) -> Markup:
 
 def _along(value: float, low: float, high: float) -> float:
     return round(_WIDTH * (value - low) / (high - low), 1)
+
+
+def _inwards(low: float, high: float) -> tuple[str, str]:
+    """Return the ends of a stretch, rounded so that what is between them is of it; as they are, if nothing would be left."""
+    ends = rounded(low, -math.inf), rounded(high, math.inf)
+    return ends if float(ends[0]) <= float(ends[1]) else (str(low), str(high))
