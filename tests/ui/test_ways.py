@@ -122,6 +122,22 @@ def test_a_plan_is_shared_printed_and_taken_as_a_calendar_before_it_is_booked(
     assert (calendar.count("STATUS:TENTATIVE"), calendar.count("STATUS:CONFIRMED")) == (0, 5)
 
 
+def test_a_changed_trip_is_printed_with_its_plan_before_what_changed(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.say("Boston to Lisbon for 5 nights in May 2025")
+    first = person.until_asked()
+    person.click("approve")
+    person.until("committed")
+    person.say("6 nights in Lisbon")
+    person.until_other_plan(first)
+    person.click("approve")
+    person.page.locator("#changes").get_by_text("What changed").wait_for()
+    assert len(PAGES.findall(person.page.pdf(format="A4"))) == 1
+    person.page.emulate_media(media="print")
+    parts = "parts => parts.toSorted((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y).map(each => each.id)"
+    assert person.page.locator("#plan article > *:visible").evaluate_all(parts)[-1] == "changes"
+
+
 def test_the_first_screen_shows_every_kind_of_plan_with_an_example_and_an_empty_board(server: Server, visit: OpenVisit) -> None:
     person = visit(server.url, viewport=PHONE, reduced_motion="reduce")
     cards = person.page.locator("#front-door .sg-show")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,7 +78,7 @@ def route_map(plan: PlanView, before: PlanView | None = None) -> Markup:
         width=_WIDTH,
         height=round(_WIDTH * _SHAPE),
         land=_land(frame) if route.is_map else "",
-        legs=[(leg, _svg(map(frame.at, leg.points)), frame.percent(leg.points[len(leg.points) // 2])) for leg in legs],
+        legs=list(_drawn(legs, frame)),
         places=_places(legs, frame),
     )
 
@@ -145,6 +145,17 @@ def _frame(points: Sequence[Point], least: float) -> Frame:
     width = max(wide, high / _SHAPE) * (1 + 2 * _MARGIN)
     middle, centre = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
     return Frame(middle - width / 2, centre + width * _SHAPE / 2, width, width * _SHAPE)
+
+
+def _drawn(legs: Sequence[Leg], frame: Frame) -> Iterator[tuple[Leg, str, Point, int]]:
+    """Yield each leg with its line, the middle of it for its number, and how many numbers are there before it: a way back has
+    the middle of the way there.
+    """
+    spots: list[Point] = []
+    for leg in legs:
+        x, y = frame.percent(leg.points[len(leg.points) // 2])
+        yield leg, _svg(map(frame.at, leg.points)), (x, y), sum(abs(x - left) + abs(y - top) < 1 for left, top in spots)
+        spots.append((x, y))
 
 
 def _svg(points: Iterable[Point]) -> str:

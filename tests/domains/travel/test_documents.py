@@ -52,7 +52,7 @@ def test_the_text_tells_all_that_is_booked() -> None:
     text = itinerary_text(sample_itinerary(), {"T1": "res-1"})
     assert text.startswith("San Francisco → Berlin → Cologne → San Francisco\n10 June 2025 to 17 June 2025\n\n")
     assert (
-        "T1  Meridian MD1: SFO → BER\n"
+        "Flight Meridian MD1: SFO → BER\n"
         "    leaves San Francisco 10 June 2025 20:25 (UTC-07:00)\n"
         "    arrives Berlin 11 June 2025 17:00 (UTC+02:00)\n"
         "    11 h 35 min\n"
@@ -61,8 +61,8 @@ def test_the_text_tells_all_that_is_booked() -> None:
         "    Reservation res-1\n"
     ) in text
     assert (
-        "T4  Garden Court Cologne, Cologne\n"
-        "    3 stars, 1 × room, 2 × night\n"
+        "Hotel Garden Court Cologne, Cologne\n"
+        "    3 stars, 1 room, 2 nights\n"
         "    check in 15 June 2025 from 15:00\n"
         "    check out 17 June 2025 until 11:00\n"
         "    $221\n"
@@ -76,3 +76,11 @@ def test_the_text_says_until_when_cancelling_is_free() -> None:
     offer = flight("San Francisco", "Berlin", "06-10 20:25", 695, 653, cancellation=terms)
     text = itinerary_text(Itinerary.of(trip(), [offer]), {})
     assert "cancelling costs $12.50 after 9 June 2025 13:00 (UTC+00:00), nothing before" in text
+
+
+def test_the_text_names_the_fees_of_a_change_and_no_label_of_a_leg() -> None:
+    itinerary = sample_itinerary()
+    legs = [leg.model_copy(update={"label": f"{leg.label}.2"}) for leg in itinerary.legs]
+    text = itinerary_text(itinerary.with_legs(legs).model_copy(update={"fees": Decimal("29.80")}), {"T1.2": "res-6"})
+    assert text.endswith("\n\nTotal: $1,969 + $29.80 cancellation fees = $1,998.80 USD\n")
+    assert ("Reservation res-6" in text, "T1" in text) == (True, False)

@@ -92,6 +92,16 @@ def test_a_map_has_land_numbers_its_legs_and_strikes_those_that_were_lost() -> N
     assert re.findall(r'<span class="[^"]*"[^>]*>(.*?)</span>', drawn) == ["San Francisco", "Tokyo"]
 
 
+def test_the_numbers_of_a_way_there_and_back_stand_side_by_side() -> None:
+    boston, paris = Place("Boston", -71.0, 42.4), Place("Paris", 2.5, 49.0)
+    there, back = Connection(boston, paris, "flight", "A1"), Connection(paris, boston, "flight", "A2")
+    lost = Connection(paris, boston, "flight", "A3")
+    drawn = route_map(PlanView(route=Route((there, back), is_map=True)), PlanView(route=Route((lost,), is_map=True)))
+    spots = re.findall(r'left:calc\(([\d.]+)% \+ (\d+)px\);top:([\d.]+)%">(.)</b>', drawn)
+    assert [(right, mark) for _, right, _, mark in spots] == [("0", "1"), ("22", "2"), ("44", "✕")]
+    assert len({(left, top) for left, _, top, _ in spots}) == 1
+
+
 def test_the_way_over_the_pacific_does_not_jump_at_the_date_line() -> None:
     path = great_circle(SFO, TOKYO)
     steps = [abs(there[0] - here[0]) for here, there in pairwise(path)]

@@ -6,11 +6,14 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.request import Stop
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.page import ALONE, Draft, Page
 from sagagraph.saga.core.state import Saga
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import guest
+from tests.domains.travel.world import flight, hotel, trip
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -145,3 +148,14 @@ async def test_any_order_holds_when_a_trip_is_taken_up_from_its_request(page: Pa
     again = page.draft_of(draft.request)
     assert again.request == draft.request
     assert "in any order" in [wish.text for wish in again.wishes]
+
+
+async def test_a_plan_says_where_one_lands_in_the_night_hours_before_check_in(page: Page) -> None:
+    stay, back = hotel("London", "06-11", 3, 100), flight("London", "Boston", "06-14 12:00", 480, 400)
+    whens = []
+    for leaves in ("06-10 12:20", "06-10 18:20", "06-10 23:20"):
+        wish = trip(origin="Boston", stops=(Stop(city="London", nights=3),), return_to="Boston")
+        plan = Itinerary.of(wish, [flight("Boston", "London", leaves, 420, 400), stay, back])
+        whens.append([line.when.partition("; ")[2] for line in page.view(plan.model_dump(mode="json")).lines])
+    late = "lands at 00:20: no bed in London before check-in at 15:00"
+    assert whens == [[late, "", ""], ["", "", ""], ["", "", ""]]

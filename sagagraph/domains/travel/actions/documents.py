@@ -11,7 +11,7 @@ from icalendar import Calendar, Event
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg, moments, plan_hash
-from sagagraph.domains.travel.wording import day_text, duration_text
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text
 
 _PLAN: Final = "X-SAGAGRAPH-PLAN"
 _LEG: Final = "X-SAGAGRAPH-LEG"
@@ -45,12 +45,16 @@ def told_in(calendar: bytes) -> tuple[str, dict[str, str]]:
 def itinerary_text(
     itinerary: Itinerary, reservations: Mapping[str, str], policies: Mapping[str, str | None] | None = None
 ) -> str:
-    """Return one block of text for each leg, with its reservation and its insurance if it has one, and the total."""
+    """Return one block of text for each leg, with its reservation and its insurance if it has one, and the total, in which
+    fees for cancelling are named.
+    """
     blocks = []
     for leg in itinerary.legs:
         policy = policies.get(leg.label) if policies else None
         blocks.append(_block(leg, reservations.get(leg.label)) + (f"\n    Insured: {policy}" if policy else ""))
-    total = f"Total: {'at most ' if policies else ''}{money_text(itinerary.total)} {itinerary.currency}"
+    fees = f"{money_text(itinerary.total)} + {money_text(itinerary.fees)} cancellation fees = " if itinerary.fees else ""
+    paid = f"{fees}{money_text(itinerary.total + itinerary.fees)} {itinerary.currency}"
+    total = f"Total: {'at most ' if policies else ''}{paid}"
     if other := itinerary.converted:
         total += f", {money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})"
     request = itinerary.request
@@ -84,10 +88,10 @@ def _headline(leg: Leg) -> str:
 
 def _block(leg: Leg, reservation: str | None) -> str:
     offer = leg.offer
-    lines = [f"{leg.label}  {_headline(leg)}"]
+    lines = [f"{offer.kind.capitalize()} {_headline(leg)}"]
     if isinstance(offer, HotelOffer):
         lines += [
-            f"{offer.stars} stars, {offer.rooms} × room, {offer.nights} × night",
+            f"{count_text(offer.stars, 'star')}, {count_text(offer.rooms, 'room')}, {count_text(offer.nights, 'night')}",
             f"check in {day_text(offer.check_in)} from {offer.check_in_from:%H:%M}",
             f"check out {day_text(offer.check_out)} until {offer.check_out_until:%H:%M}",
         ]

@@ -14,7 +14,7 @@ from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_
 from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.offers import HotelOffer, Transport
 from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import charge_lines, details, disruption_in, disruptions, line_key
 from sagagraph.domains.travel.page.fields import CITIES, fields_of, with_value
@@ -22,7 +22,7 @@ from sagagraph.domains.travel.page.model_reading import SLOTS, is_named, togethe
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
-from sagagraph.domains.travel.planning.measures import cents, converted
+from sagagraph.domains.travel.planning.measures import arrives_at_night, cents, converted
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import CURRENCIES, Prefer, TripRequest, parse_request
@@ -333,7 +333,18 @@ def _line(leg: Leg, trip: Itinerary) -> p.Line:
     arrives = f"{offer.arrives:%H:%M}" if offer.departs.date() == offer.arrives.date() else moment_text(offer.arrives)
     when = f"{moment_text(offer.departs)} – {arrives}, {duration_text(offer.duration_minutes)}{how}{fare}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
-    return p.Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None), offer.kind)
+    told = f"{when}{_without_bed(offer, trip)}"
+    return p.Line(line_key(leg), what, told, price, offer.departs.replace(tzinfo=None), offer.kind)
+
+
+def _without_bed(offer: Transport, trip: Itinerary) -> str:
+    """Say that a journey ends in the night, hours before the check-in; empty if it does not."""
+    stays = [each for each in trip.stays if (each.city, each.check_in) == (offer.destination_city, offer.arrives.date())]
+    if not stays or not arrives_at_night(offer) or offer.arrives.time() >= stays[0].check_in_from:
+        return ""
+    comes = "lands" if offer.kind == "flight" else "arrives"
+    bed = f"no bed in {offer.destination_city} before check-in at {stays[0].check_in_from:%H:%M}"
+    return f"; {comes} at {offer.arrives:%H:%M}: {bed}"
 
 
 def _day(day: date) -> str:

@@ -108,5 +108,8 @@ def discomfort_of(offers: Iterable[Offer]) -> tuple[int, ...]:
 
 def _odd_hours(offer: Transport) -> int:
     leaves_early = offer.departs.hour < 7
-    arrives_at_night = offer.arrives.hour >= 23 or offer.arrives.hour < 6
-    return leaves_early + arrives_at_night
+    return leaves_early + arrives_at_night(offer)
+
+
+def arrives_at_night(offer: Transport) -> bool:
+    return offer.arrives.hour >= 23 or offer.arrives.hour < 6
