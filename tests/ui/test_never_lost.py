@@ -125,7 +125,11 @@ async def test_a_reunion_that_cannot_be_had_leaves_the_plan_once_that_is_proven(
         before["request"],
     )
     assert after["reason"]
+    assert not any("people." in each["label"] or "[" in each["label"] for each in after["remedies"]), after["remedies"]
     remedy = after["remedies"][0]["request"]
+    goals, people = remedy["problem"]["goals"], {each["name"] for each in remedy["problem"]["people"]}
+    assert {name for goal in goals for name in (people if goal["people"] == "all" else goal["people"])} == people
+    assert not any(each.get("goals") for each in remedy["problem"]["people"])
     assert (await ann.post(f"/sagas/{saga_id}/change", json={"request": remedy})).status_code == 202
     await followed(ann, saga_id)
     changed = await shown(ann, saga_id)

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any, Final
 
 from sagagraph.domains.reunion.planning.model.search import Unsolved
-from sagagraph.domains.reunion.planning.requirement import Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.planning.requirement import Requirement, by_goal, by_person, requirements_of
 from sagagraph.domains.reunion.planning.solving import Setting, first_plan, is_impossible, plain, questions_of
 from sagagraph.domains.reunion.request import Change, ReunionProblem
 from sagagraph.planning.budget import Budget
@@ -29,6 +29,8 @@ class Relaxation:
     """Whether it is proven that no less would do; otherwise the time ran out."""
     problem: ReunionProblem | None = None
     """The problem with all that has to give way."""
+    wishes: tuple[str, ...] = ()
+    """The sentences of all that has to give way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,9 @@ class Why:
             values.append(value)
             sentences.append(sentence)
         names = [each.name for each in given_up]
-        problem = reduce(lambda told, change: change(told), changes, self._problem)
-        together = tuple(zip(names[1:], values[1:], strict=True))
-        return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure, problem)
+        problem = by_goal(reduce(lambda told, change: change(told), changes, self._problem))
+        together, wishes = tuple(zip(names[1:], values[1:], strict=True)), tuple(each.sentence for each in given_up)
+        return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure, problem, wishes)
 
     def _least(self, requirement: Requirement, others: list[Change]) -> tuple[Change, Any, str]:
         """Return the smallest change that makes a plan possible, found by bisection."""

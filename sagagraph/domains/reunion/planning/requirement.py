@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sagagraph.domains.reunion.request import Change, Person, PersonGoal, ReunionProblem, Task, Vehicle, Window, with_row
+from sagagraph.domains.reunion.request import Change, Goal, Person, PersonGoal, ReunionProblem, Task, Vehicle, Window, with_row
 from sagagraph.domains.reunion.times import text_of
 
 DAY: Final = 24 * 60
@@ -53,6 +53,22 @@ def by_person(problem: ReunionProblem) -> ReunionProblem:
         goals = tuple(PersonGoal.model_construct(place=place, by=by, not_before=early) for place, by, early in own)
         people.append(person.model_copy(update={"goals": goals}))
     return problem.model_copy(update={"people": tuple(people), "goals": ()})
+
+
+def by_goal(problem: ReunionProblem) -> ReunionProblem:
+    """Return the same, with each goal stated once for all who have it, as people tell it."""
+    whose: dict[tuple[Any, ...], list[str]] = {}
+    for person in problem.people:
+        for goal in dict.fromkeys((each.place, each.by, each.not_before) for each in problem.goals_of(person)):
+            whose.setdefault(goal, []).append(person.name)
+    goals = tuple(
+        Goal.model_construct(
+            people="all" if len(names) == len(problem.people) else tuple(names), place=place, by=by, not_before=early
+        )
+        for (place, by, early), names in whose.items()
+    )
+    people = tuple(person.model_copy(update={"goals": ()}) for person in problem.people)
+    return problem.model_copy(update={"people": people, "goals": goals})
 
 
 def requirements_of(problem: ReunionProblem) -> tuple[Requirement, ...]:

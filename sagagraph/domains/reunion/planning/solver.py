@@ -21,6 +21,7 @@ from sagagraph.planning.domain import Infeasible, Relaxation
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.planning.conflict import Conflict
+    from sagagraph.domains.reunion.planning.conflict import Relaxation as Relaxed
     from sagagraph.domains.reunion.planning.solving import Setting
 
 MOST_OTHERS: Final = 2
@@ -100,12 +101,19 @@ def _in_words(conflict: Conflict) -> Infeasible:
         Relaxation(
             requirement.sentence,
             relaxed.sentence,
-            needs=None if relaxed.value is None else str(relaxed.value),
+            needs=_needs(relaxed),
             change={"problem": as_json(relaxed.problem), "told": None} if relaxed.problem is not None else None,
-            together=tuple(name for name, _value in relaxed.together),
+            together=relaxed.wishes if relaxed.together else (),
         )
         for requirement, relaxed in zip(conflict.requirements, conflict.relaxations, strict=True)
         if relaxed is not None
     )
     together = f"no plan does all of this: {'; '.join(wishes)}"
     return Infeasible((together, *(each.sentence for each in relaxations)), wishes, relaxations)
+
+
+def _needs(relaxed: Relaxed) -> str | None:
+    """Return what would hold instead: a value or, where several things give way, the whole sentence."""
+    if relaxed.together:
+        return relaxed.sentence.removeprefix("if ")
+    return None if relaxed.value is None else str(relaxed.value)
