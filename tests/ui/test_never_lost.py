@@ -12,6 +12,7 @@ import pytest_asyncio
 from sagagraph.domains.reunion.planning.solver import Solver
 from sagagraph.ui.chat.conversation import Conversation
 from sagagraph.ui.chat.talk import Talk
+from sagagraph.ui.pictures.comparison import choices_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 from tests.ui.chat import Chat, all_said
@@ -192,3 +193,25 @@ async def test_a_booked_trip_that_cannot_be_changed_so_offers_what_can_be_had_at
     scene = await chat.quiet()
     assert scene.saga is not None
     assert (scene.saga.amendment_note, scene.remedies) == ("", ()), all_said(scene)
+
+
+async def test_remedies_go_with_what_they_were_for(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    assert (await chat.say("at most $100")).remedies
+    assert not (await chat.say("book it")).remedies
+
+
+async def test_each_plan_keeps_its_number_whichever_is_shown(service: Service) -> None:
+    chat = Chat(service)
+    scene = await chat.say(TRIP.replace("Lisbon for 5 nights", "Paris for 3 nights and Rome for 2 nights"))
+    assert scene.shown is not None
+    before = {each.told: each.number for each in choices_of(scene.shown, scene.page)}
+    other = next(each for each in choices_of(scene.shown, scene.page) if each.hash)
+    scene = await chat.say(f"number {other.number}")
+    assert scene.shown is not None
+    assert (scene.shown.plan.hash, {each.told: each.number for each in choices_of(scene.shown, scene.page)}) == (
+        other.hash,
+        before,
+    )
+    assert "is the plan that is shown" in (await chat.say(f"number {other.number}")).conversation.messages[-1].text

@@ -36,8 +36,8 @@ from sagagraph.ui.visitors import Visitor
 from sagagraph.ui.wording import in_words, version_words
 
 _TO_TAKE_ALONG: Final = (SagaStatus.AWAITING_APPROVAL, SagaStatus.COMMITTED, SagaStatus.RUNNING)
-_TO_THE_CHAT: Final = "() => { if (innerWidth <= 640) document.querySelector('#chat').scrollIntoView({ behavior: 'smooth' }) }"
-"""On a phone the answer would be out of sight, above the plan."""
+_TO_THE_CHAT: Final = "() => document.querySelector('#chat').scrollIntoView({ behavior: 'smooth', block: 'nearest' })"
+"""The answer may be out of sight, above the plan; the page stays where it is if it is not."""
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
 
@@ -106,7 +106,7 @@ class ChatPage:
                 container=False,
                 scale=6,
                 min_width=200,
-                max_length=4000,
+                max_length=20_000,
                 elem_id="say",
                 autofocus=True,
             )
@@ -147,8 +147,8 @@ class ChatPage:
             empty.click(None, js="() => document.querySelector('#request').scrollIntoView({ behavior: 'smooth' })")
         for listen in (self._say.submit, self._send.click, self._approve.click):
             listen(None, js=_TO_THE_CHAT)
-        on(self._anew.click, self._on_anew)
-        on(self._domain.input, self._on_domain, [self._domain])
+        on(self._anew.click, self._on_anew, at_once=hidden)
+        on(self._domain.input, self._on_domain, [self._domain], at_once=hidden)
         on(self._approve.click, self._on_approve, [self._shown], often=True)
         self._change.click(None, js="() => { document.querySelector('#say textarea, #say input').focus() }")
         on(self._later.click, self._on_later)
@@ -252,9 +252,10 @@ class ChatPage:
         """Leave out what was still open when the plan was decided."""
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)
-            if model.saga is not None and model.saga.id == saga_id and model.conversation.is_open:
+            talk = model.conversation
+            if model.saga is not None and model.saga.id == saga_id and (talk.is_open or talk.remedies):
                 draft = model.page.draft_of(model.saga.request)
-                self._conversations.keep(visitor, model.conversation.settled(draft))
+                self._conversations.keep(visitor, talk.settled(draft))
 
     async def _on_choose(self, visitor: Visitor, key: str, shown: str) -> None:
         """Handle a click on a plan, a remedy, an earlier version, a disruption, or what can be done with a link."""

@@ -90,7 +90,7 @@ class Conversation:
 
     def settled(self, draft: Draft) -> Conversation:
         """Return it with nothing open any more: `draft` is what applies."""
-        return replace(self, draft=draft, unsettled=(), unfinished="", pending=None, earlier=())
+        return replace(self, draft=draft, unsettled=(), unfinished="", pending=None, earlier=(), remedies=())
 
     def _with(self, message: Message) -> Conversation:
         return replace(self, messages=(*self.messages, message)[-_LONGEST_TALK:])

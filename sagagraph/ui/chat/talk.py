@@ -104,6 +104,7 @@ class Talk(Wishing, Deciding):
     async def choose(self, plan_hash: str) -> Conversation:
         """Show one of the plans on offer instead. The same as saying which."""
         if (saga := await self._saga()) is not None:
+            self._begin_turn()
             await self._told_why_not(self._take_offer(plan_hash, saga, ""))
         return self.conversation
 

@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
+from sagagraph.domains.travel.page.wishes import unread_and_preferred
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.request import Stop
 from sagagraph.errors import InvalidInputError
@@ -159,3 +160,8 @@ async def test_a_plan_says_where_one_lands_in_the_night_hours_before_check_in(pa
         whens.append([line.when.partition("; ")[2] for line in page.view(plan.model_dump(mode="json")).lines])
     late = "lands at 00:20: no bed in London before check-in at 15:00"
     assert whens == [[late, "", ""], ["", "", ""], ["", "", ""]]
+
+
+@pytest.mark.parametrize("said", ["comfortable", "the most comfortable one", "travel comfortably"])
+def test_comfort_is_an_order_of_plans(said: str) -> None:
+    assert unread_and_preferred((said,))[1] == ("the most comfortable",)

@@ -125,7 +125,7 @@ _AIMS: Final = (
     ),
     Aim(_any_of(r"fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?"), lambda trip: trip.minutes_under_way, "the fastest"),
     Aim(
-        _any_of(r"(?:more|most) comfortable|nice(?:r|st)|fancier|better|more luxur\w+"),
+        _any_of(r"(?:(?:more|most) )?comfortabl[ey]|nice(?:r|st)|fancier|better|more luxur\w+"),
         lambda trip: -sum(stay.stars * stay.nights for stay in trip.stays),
         _COMFORTABLE,
     ),
