@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sagagraph.domains.reunion.page.page import ReunionPage
 from sagagraph.planning.models.quoting import quotes_in
 from tests.language.openings.reading import page_of
 
@@ -23,6 +24,15 @@ pytestmark = pytest.mark.quick
             "vehicles[0].seats",
             "8 seats",
         ),
+        ("reunion", "Dinner is at the hall at 6 pm. Ann is at home and drives.", "goals[0].by", "6 pm"),
+        ("trip", "A week in Rome from Prague, 2 people in July", "stops[0].nights", "week"),
+        (
+            "reunion",
+            "Lisa is at the station from 3:30 pm, 15 minutes from home. Tom buys wine, 20 minutes, and Ben sets the table, 30 minutes.",
+            "people[0].from",
+            "3:30 pm",
+        ),
+        ("reunion", ReunionPage.examples[0], "tasks[0].minutes", None),
     ],
 )
 async def test_words_are_quoted_only_where_it_is_clear_which_ones(domain: str, text: str, field: str, quote: str | None) -> None:

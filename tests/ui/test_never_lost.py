@@ -210,8 +210,6 @@ async def test_each_plan_keeps_its_number_whichever_is_shown(service: Service) -
     other = next(each for each in choices_of(scene.shown, scene.page) if each.hash)
     scene = await chat.say(f"number {other.number}")
     assert scene.shown is not None
-    assert (scene.shown.plan.hash, {each.told: each.number for each in choices_of(scene.shown, scene.page)}) == (
-        other.hash,
-        before,
-    )
+    after = {each.told: each.number for each in choices_of(scene.shown, scene.page)}
+    assert (scene.shown.plan.hash, after) == (other.hash, before)
     assert "is the plan that is shown" in (await chat.say(f"number {other.number}")).conversation.messages[-1].text

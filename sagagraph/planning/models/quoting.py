@@ -20,9 +20,14 @@ _COUNTED: Final = frozenset({Anchor.NUMBER, Anchor.PEOPLE, Anchor.NIGHTS, Anchor
 """A number alone says little: the word after it tells what is counted."""
 _STEM: Final = 5
 """Letters that a label shares with the words for what it counts: `seats`, `nights`."""
+_JOINS: Final = frozenset({"in", "at", "for", "on", "to", "from", "and", "of", "with", "or"})
+"""Words after a number that count nothing."""
+_HALF_OF_DAY: Final = re.compile(r"(?:[ap]\.?m|o'?clock)\b", re.IGNORECASE)
+_MOST_WORDS: Final = 8
+"""More state a value only together, by chance."""
 _MOST_PLACES: Final = 4
 """Where it is looked whether a value was said."""
-_ENDS_OPEN: Final = re.compile(r"[\w.,]*\w")
+_ENDS_OPEN: Final = re.compile(r"[\w.,:]*\w")
 """A word after which no comma or full stop stands."""
 
 
@@ -45,11 +50,12 @@ def _quote(page: Page, field: Field, slots: Sequence[Slot], words: Sequence[str]
         return ""
     anchor = Anchor.NUMBER if anchor is Anchor.MONEY else anchor  # its currency is a field of its own
 
-    quotes: list[str] = []
+    found: list[str] = []
     begins = 0
-    while len(quotes) < _MOST_PLACES and (end := _end(page, field, anchor, words[begins:])):
-        quotes.append(_words_of(page, field, anchor, words, begins + end))
+    while len(found) < _MOST_PLACES and (end := _end(page, field, anchor, words[begins:])):
+        found.append(_words_of(page, field, anchor, words, begins + end))
         begins += end
+    quotes = [each for each in found if len(each.split()) <= _MOST_WORDS]
     named = [each for each in quotes if field.label.casefold()[:_STEM] in each.casefold()]
     if len({each.casefold() for each in quotes}) == 1:
         return quotes[0]
@@ -71,8 +77,10 @@ def _words_of(page: Page, field: Field, anchor: Anchor, words: Sequence[str], la
     own = field.value.casefold().split()
     while first and words[first - 1].casefold() in own:  # a name whose last word would do
         first -= 1
-    is_bare = anchor in _COUNTED and last - first == 1 and _ENDS_OPEN.fullmatch(words[first]) is not None
-    return " ".join(words[first : last + is_bare]).strip(" ,;.:!?()\"'")
+    follows = words[last].casefold() if last < len(words) and _ENDS_OPEN.fullmatch(words[last - 1]) else ""
+    is_bare = anchor in _COUNTED and last - first == 1 and follows not in _JOINS
+    is_open = is_bare or (anchor is Anchor.TIME and _HALF_OF_DAY.match(follows) is not None)
+    return " ".join(words[first : last + is_open]).strip(" ,;.:!?()\"'")
 
 
 def _least(holds: Callable[[int], bool], most: int) -> int:
