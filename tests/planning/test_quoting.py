@@ -28,7 +28,7 @@ pytestmark = pytest.mark.quick
         ("trip", "A week in Rome from Prague, 2 people in July", "stops[0].nights", "week"),
         (
             "reunion",
-            "Lisa is at the station from 3:30 pm, 15 minutes from home. Tom buys wine, 20 minutes, and Ben sets the table, 30 minutes.",
+            "Lisa is at the station from 3:30 pm, 15 minutes from home. Tom buys wine, 20 minutes, Ben cooks, 30 minutes.",
             "people[0].from",
             "3:30 pm",
         ),

@@ -36,7 +36,7 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
     last = talk.who if by is None else next((each for each in talk.mentioned[::-1] if by not in each), ())
     is_told = by is None or clause.kind == "person"  # of `she drops him off` it is not known who she is
     them = clause.others or (last if is_told and clause.passage.has(SAYS.them) else ())
-    place = talk.place(clause, "at", "in", "on", "from", "near")
+    place = talk.place(clause, "at", "in", "on", "from", "near", of=them)
     if by and them:
         yield fact("people", by, drives=True)
         yield fact("vehicles", car_of(by), drivers=(by,))

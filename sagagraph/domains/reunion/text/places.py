@@ -19,6 +19,7 @@ _HOUSE: Final = re.compile(
 )
 _OF_MEETINGS: Final = ("venue", "restaurant", "location", "party", "ceremony")
 """Words for where all meet, where nothing else is called so."""
+_RAILWAY: Final = re.compile(r"^(?:train|railway) (?=station$)")
 _VENUE: Final = re.compile(
     r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
     r"|centre|center|primary|academy|college|arena|stadium|theatre|theater|manor|crematorium|cemetery|place|park|pub|bar|grill|school|beach)$"
@@ -129,6 +130,7 @@ class Places:
                 (wanted == "airport" and ("airport" in said or is_airport))
                 or long.startswith((f"{short} in ", f"{short} on "))
                 or _VENUE.sub("", long) == short
+                or _RAILWAY.sub("", wanted) == said
                 or (said.startswith("st ") and wanted in ("church", "chapel", "cathedral"))
                 or said.removesuffix("'s") == wanted.removesuffix("'s")
                 or (long == f"{short} airport" and (long == said or is_airport or key.isupper()))

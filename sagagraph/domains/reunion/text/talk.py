@@ -173,8 +173,11 @@ class Talk:
         theirs = (each.values for each in self.facts[::-1] if each.table == "people" and each.name == name)
         return next((each["place"] for each in theirs if "place" in each), None)
 
-    def place(self, clause: Clause, *how: str) -> str | None:
-        """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
+    def place(self, clause: Clause, *how: str, of: tuple[str, ...] = ()) -> str | None:
+        """Return the place that was said with the first of these words; `her house` is `Ann's house`. `of`: those whose it is,
+        if they are others than the clause is about.
+        """
+        them = of or self.who
         said = clause.spot(*how)
         if said and (of_kin := SAYS.of_kin.fullmatch(said)):
             said = of_kin["whose"]  # `my sister Ann's in Rome`
@@ -182,29 +185,36 @@ class Talk:
             noun = said.removeprefix("the same ")
             last = [each for each in self.told("people", "place")[-1:] if noun in ("place", *each.split())]
             said = last[0] if last else None if noun == "place" else f"the {noun}"
-        if said is None and self.who != (TELLER,) and clause.passage.has(SAYS.with_me):
+        if said is None and them != (TELLER,) and clause.passage.has(SAYS.with_me):
             return self.where_is(TELLER)
-        if said == "the house" and self.who == (TELLER,) and not any("house" in each for each in self.told("goals", "place")):
+        if said == "the house" and them == (TELLER,) and not any("house" in each for each in self.told("goals", "place")):
             said = "home"
         own = SAYS.own_place.fullmatch(said) if said else None
         owner = clause.passage.first(SAYS.owner) if own and clause.kind in ("thing", "somebody") else None
         who = owner.get("who", Who) if owner else None  # `Ann's dog has to be walked from her cottage`
-        if own and self.who:
-            whose = who.names[-1] if who else self.who[0 if own["whose"].lower() == "their" else -1]
-            return f"{whose}'s {'house' if own['what'] in ('kitchen', 'living room') else own['what']}"
+        if own and said and them:
+            return self.owned(said, who.names[-1:] if who else them)
         if said is None and clause.passage.has(SAYS.here):
             return (self.where_is(TELLER) if self.table != "goals" else None) or HERE
-        is_of_household = bool({TELLER, *self.persons.household} & {*self.who, *clause.others})
-        is_theirs = bool(self.who) and clause.kind != "thing" and not is_of_household
+        is_of_household = bool({TELLER, *self.persons.household} & {*them, *clause.others})
+        is_theirs = bool(them) and clause.kind != "thing" and not is_of_household
         if is_theirs and said and SAYS.at_home.fullmatch(said) and not is_our_home(said):
             meeting = self.told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
             is_ours = not is_other and any(SAYS.at_home.match(each) for each in meeting)
-            hosts = (each for each in meeting if {*owners(each)} & {*self.who})
-            return next(hosts, said if is_ours or not meeting else f"{self.who[0]}'s {said}")
+            hosts = (each for each in meeting if {*owners(each)} & {*them})
+            return next(hosts, said if is_ours or not meeting else f"{them[0]}'s {said}")
         if said is None and clause.passage.has(SAYS.there):
             return self.spot or self._there(clause) or HERE
         return said
+
+    def owned(self, said: str, whose: tuple[str, ...]) -> str:
+        """Return a place with the name of its owner: `her flat` is `Ann's flat`. Other places stay as they were said."""
+        own = SAYS.own_place.fullmatch(said)
+        if own is None or not whose:
+            return said
+        what = "house" if own["what"] in ("kitchen", "living room") else own["what"]
+        return f"{whose[0 if own['whose'].lower() == 'their' else -1]}'s {what}"
 
     def _there(self, clause: Clause) -> str | None:
         """Return where `there` is: of people, where they are; of all, where they meet; otherwise the place that was told last."""

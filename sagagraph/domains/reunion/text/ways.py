@@ -29,8 +29,8 @@ def read_ways(clause: Clause, talk: Talk) -> list[Fact] | None:
         if found is None or minutes is None or (lasting is None and name != "between" and not talk.way):
             continue
         ends = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
-        here, there = (talk.way if end == "there" else end for end in ends)
-        there = there or talk.way or (talk.last_spot if name == "from" else "")
+        here, there = (talk.way if end == "there" else talk.owned(end, talk.who) for end in ends)
+        there = there or talk.way or (talk.owned(talk.last_spot, talk.who) if name == "from" else "")
         if here in _OURS and there:
             return [road(there, "", minutes)]
         if here and not there and name == "from":

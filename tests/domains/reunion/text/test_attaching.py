@@ -159,3 +159,12 @@ def test_here_is_where_whoever_tells_is_and_what_is_only_named_waits_for_its_tim
     found = told(EMPTY, f"{said} I stay at home.")
     (goal,), (roast,) = found.filled.problem["goals"], found.filled.problem["tasks"]
     assert (goal["place"], goal["by"], roast["minutes"], found.unread) == ("Home", "13:00", 120, ())
+
+
+def test_her_flat_is_that_of_who_is_picked_up_and_the_station_is_the_train_station() -> None:
+    said = "Dinner is at 6 pm at home. Lisa arrives at the train station at 3:30 pm, the station is 15 minutes from home."
+    found = told(EMPTY, f"{said} Tom picks up Grandma at her flat, which is 25 minutes from home.").filled.problem
+    at = {each["name"]: found["places"][each["place"]] for each in found["people"] if each["place"]}
+    ways = {frozenset(found["places"][end] for end in row[:2]): row[2] for row in found["travel_minutes"]}
+    assert (at["Lisa"], at["Grandma"]) == ("Train station", "Grandma's flat")
+    assert ways == {frozenset(("Train station", "Home")): 15, frozenset(("Grandma's flat", "Home")): 25}
