@@ -11,6 +11,11 @@ from typing import Final
 Form = Mapping[str, str]
 """The fields of a form as they were sent, without spaces around them."""
 
+Refused = Mapping[str, tuple[str, str, str]]
+"""By the field: the value that stands, what is shown of what cannot stand in its place, and why it cannot."""
+
+UNREADABLE: Final = "?"
+"""What a browser sends of something typed that it cannot read itself, such as 31 February."""
 LIKELY: Final = "most likely"
 """Begins the reason of a guess at a name. A command that books at once asks instead."""
 
@@ -23,6 +28,8 @@ class State(StrEnum):
     """Its note says why."""
     MISSING = "missing"
     """Nothing is planned without it; its note asks for it."""
+    REFUSED = "refused"
+    """What was typed last cannot be; its note says why."""
 
 
 class Widget(StrEnum):
@@ -35,6 +42,9 @@ class Widget(StrEnum):
     """Its value is `yes`, or empty."""
     DROP = "drop"
     """A button that takes something away, by leaving its field empty."""
+
+
+_KINDS: Final = {Widget.DATE: "day of the calendar", Widget.TIME: "time of day", Widget.NUMBER: "number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,10 @@ class Field:
     """What the rules have read instead of a model: one click takes it."""
 
     def why_not(self, typed: str) -> str:
-        """Say why a number cannot be typed here; empty if it can, and of what is no number."""
+        """Say why a number, or what a browser cannot read, cannot be typed here; empty if it can, and of anything else."""
+        if typed == UNREADABLE and self.widget in _KINDS:
+            return f"That is no {_KINDS[self.widget]}."
+        begin = f"“{typed[:60]}” cannot be used here:"
         try:
             number = Decimal(typed)
         except InvalidOperation:
@@ -68,10 +81,10 @@ class Field:
         if self.widget is not Widget.NUMBER or not number.is_finite():
             return ""
         if self.least and number < Decimal(self.least):
-            return f"at least {self.least}"
+            return f"{begin} at least {self.least}"
         if self.most and number > Decimal(self.most):
-            return f"at most {self.most}"
-        return "a whole number" if self.least and self.most and number % 1 else ""
+            return f"{begin} at most {self.most}"
+        return f"{begin} a whole number" if self.least and self.most and number % 1 else ""
 
     def beside(self, others: Mapping[str, str]) -> Field:
         other = others.get(self.name, "")
@@ -91,6 +104,11 @@ class Field:
         value, words = quotes.get(self.name, ("", ""))
         is_said = words not in ("", value) and value == self.value and self.state in (State.SAID, State.OPEN) and not self.note
         return replace(self, note=f"said: “{words}”") if is_said else self
+
+    def refusing(self, refused: Refused) -> Field:
+        """Return the field with what was refused in it, as long as it has the value that stood then."""
+        stood, shown, why = refused.get(self.name, ("", "", ""))
+        return replace(self, value=shown, state=State.REFUSED, note=why) if why and stood == self.value else self
 
 
 Mark = Callable[[Field], Field]

@@ -206,7 +206,8 @@ class Service:
         as soon as it is known.
         """
         saga = await self.saga(visitor, saga_id)
-        if self.page(saga.domain).plans_quickly and status_of(saga) is SagaStatus.AWAITING_APPROVAL:
+        has_plan = status_of(saga) is SagaStatus.AWAITING_APPROVAL or saga.plan.stood is not None
+        if has_plan and self.page(saga.domain).plans_quickly:
             with suppress(ProviderError):  # whatever else is wrong with it is said by the change itself
                 found = await self.what_if(saga.domain, request)
                 if isinstance(found, Infeasible):

@@ -41,7 +41,8 @@ def in_words(exc: SagaGraphError) -> str:
     if isinstance(exc, ConflictError):
         return _CHANGED
     said = str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
-    return _SAGA.sub("this plan ", _CHANGING.sub("a change of it waits for your decision", said)).strip()
+    said = _SAGA.sub("this plan ", _CHANGING.sub("a change of it waits for your decision", said)).strip()
+    return f"{said[:1].upper()}{said[1:]}"
 
 
 def title(saga: Saga, page: Page) -> str:

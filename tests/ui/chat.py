@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+from sagagraph.planning.fields import Field, State
+from sagagraph.planning.models.reading import listed
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.ui.chat.conversation import Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel, page_model
@@ -82,3 +84,13 @@ def key_of(scene: PageModel, text: str) -> str:
 
 def wishes(scene: PageModel) -> dict[str, str]:
     return {wish.key: wish.text for wish in scene.conversation.draft.wishes}
+
+
+def board(scene: PageModel) -> dict[str, Field]:
+    """The fields by their names, as the page shows them."""
+    parts = scene.page.fields(scene.conversation.draft)
+    return {each.name: each.refusing(scene.conversation.refused) for each in listed(parts)}
+
+
+def refused_in(scene: PageModel) -> list[Field]:
+    return [each for each in board(scene).values() if each.state is State.REFUSED]

@@ -29,7 +29,7 @@ from sagagraph.ui.visitors import guest
 from tests.domains.reunion.scripted import LATE, PROBLEM, request
 from tests.support.models.script import Say, Status, Step, Text
 from tests.support.models.server import ModelServer
-from tests.ui.chat import Chat, all_said, last_said, plan_hash, status, wishes
+from tests.ui.chat import Chat, all_said, board, last_said, plan_hash, refused_in, status, wishes
 from tests.ui.searching import Searching
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -203,10 +203,38 @@ async def test_what_cannot_be_typed_is_refused_at_its_field(
     await chat.quiet()
     for _ in range(2):
         refused = await chat.reword(field, value)
-        assert refused.conversation.refused == (field, f"“{value}” cannot be used here: {why}")
+        (marked,) = refused_in(refused)
+        assert (marked.name, marked.value, marked.note) == (field, value, f"“{value}” cannot be used here: {why}")
     assert refused.conversation.draft.known == before.conversation.draft.known
-    assert len(refused.conversation.messages) >= 2, "it is said again, so that the board is drawn anew"
-    assert (await chat.say("thanks")).conversation.refused == ("", "")
+    assert why not in all_said(refused)
+    assert (await chat.say("thanks")).conversation.refused == {}
+
+
+async def test_what_is_refused_at_one_field_stays_there_while_others_change(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    await chat.reword("stops[0].city", "Atlantis")
+    await chat.reword("origin", "Nowhere at all")
+    scene = await chat.reword("travellers", "2")
+    marked = refused_in(scene)
+    assert [(each.name, each.value) for each in marked] == [("origin", "Nowhere at all"), ("stops[0].city", "Atlantis")]
+    assert all(each.note.startswith("No city called '") for each in marked)
+    assert "city called" not in all_said(scene)
+    scene = await chat.reword("stops[0].city", "Porto")
+    assert [each.name for each in refused_in(scene)] == ["origin"]
+
+
+@pytest.mark.parametrize("is_planned", [True, False], ids=["planned", "not yet planned"])
+async def test_a_day_that_was_filled_in_is_said_and_only_the_other_is_assumed(service: Service, is_planned: bool) -> None:
+    chat = Chat(service)
+    await chat.reword("first", "2025-06-25")
+    for name, value in (("stops[0].city", "Lisbon"), ("stops[0].nights", "5"), ("origin", "Boston" if is_planned else "")):
+        scene = await chat.reword(name, value)
+    assert (scene.saga is not None) is is_planned
+    fields = board(scene)
+    assert (fields["first"].state, fields["first"].note) == (State.SAID, "")
+    assert (fields["last"].state, fields["last"].note) == (State.ASSUMED, "assumed: begins within two weeks")
+    assert board(await chat.reword("last", "2025-07-12"))["last"].state is State.SAID
 
 
 async def test_a_child_too_many_is_marked_and_undo_takes_back_only_that(service: Service) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.ui.books import order
 from tests.ui.conftest import OpenVisit
-from tests.ui.page import Visit
+from tests.ui.page import DESKTOP, Visit
 from tests.ui.server import Server
 from tests.ui.test_looks import GRADIOS_OWN, GRAVE, PHONE
 
@@ -102,6 +103,129 @@ def fill_board(person: Visit, fields: tuple[tuple[str, str], ...]) -> None:
         else:
             person.fill(name, value)
         person.until_filled({name: value})
+
+
+ROME = "From Boston to Rome for 3 nights in May 2025, at most $1,340"
+
+
+def test_what_cannot_be_typed_stays_in_its_field_and_says_why_until_it_is_corrected(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, reduced_motion="reduce")
+    person.say(ROME.replace("1,340", "9,000"))
+    person.until_asked()
+    city, why = person.field("stops[0].city"), person.page.locator("#request .sg-is-refused [role=alert]")
+    person.fill("stops[0].city", "Atlantis")
+    why.wait_for()
+    assert (city.input_value(), city.get_attribute("aria-invalid")) == ("Atlantis", "true")
+    assert why.inner_text().startswith("No city called 'Atlantis' is known; did you mean ")
+    assert city.get_attribute("aria-describedby") == why.get_attribute("id")
+    assert ("Atlantis" in person.chat, serious(person)) == (False, [])
+    person.page.get_by_role("button", name="Travellers: one more").click()
+    person.until_said("Now: Travellers: 1 → 2")
+    assert (city.input_value(), why.is_visible()) == ("Atlantis", True)
+    person.fill("stops[0].city", "Rome")
+    why.wait_for(state="hidden")
+    assert (city.input_value(), city.get_attribute("aria-invalid")) == ("Rome", None)
+    assert person.faults == []
+
+
+def test_a_day_that_is_none_is_said_so_and_changes_nothing_until_it_is_corrected(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    press, page, last = person.page.keyboard.press, person.page, person.field("last")
+    person.say(ROME)
+    first = person.until_asked()
+    why = page.locator("#request .sg-is-refused [role=alert]")
+    last.focus()
+    page.keyboard.type("02312025")
+    press("Escape")
+    person.field("depart").focus()
+    why.wait_for()
+    assert (why.inner_text(), last.get_attribute("aria-invalid")) == ("That is no day of the calendar.", "true")
+    assert last.evaluate("box => box.validity.badInput"), "what was typed is still there"
+    assert (person.plan_hash, "Now: " in person.chat) == (first, False)
+    last.focus()
+    page.keyboard.type("05292025")
+    person.field("depart").focus()
+    person.until_said("Now: Back by: 31 May 2025 → 29 May 2025")
+    why.wait_for(state="hidden")
+    person.field("depart").focus()
+    page.keyboard.type("02312025")
+    last.focus()
+    why.wait_for()
+    person.field("depart").focus()
+    for _ in range(3):
+        press("Backspace")
+        press("ArrowRight")
+    last.focus()
+    why.wait_for(state="hidden")
+    assert person.faults == []
+
+
+def test_quick_clicks_are_one_change_and_what_cannot_be_had_is_refused_at_its_field(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.say(ROME)
+    first = person.until_asked()
+    nights, more = person.field("stops[0].nights"), person.page.get_by_role("button", name="nights: one more")
+    why = person.page.locator("#request .sg-is-refused [role=alert]")
+    for _ in range(5):
+        more.click()
+    why.wait_for()
+    assert why.inner_text().startswith("“8” cannot be had: ")
+    assert (nights.input_value(), nights.get_attribute("aria-invalid"), person.plan_hash) == ("3", "true", first)
+    person.until_said("Your plan stays as it was.")
+    for _ in range(3):
+        more.click()
+    person.until_other_plan(first)
+    assert (nights.input_value(), why.count(), person.chat.count("Now: "), "3 → 6" in person.chat) == ("6", 0, 1, True)
+
+
+def test_no_change_is_lost_that_is_made_while_another_is_waited_for_or_planned(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.say(ROME.replace("1,340", "9,000"))
+    person.until_asked()
+    page, more = person.page, person.page.get_by_role("button", name="nights: one more")
+    more.click()
+    person.fill("budget", "8000")
+    more.click()
+    page.get_by_role("button", name="Travellers: one more").click()
+    more.click()
+    more.click()
+    page.locator("#status [data-status=planning]").wait_for(state="attached")
+    more.click()
+    page.locator("#request [name='stops[0].stars']").select_option("4-5")
+    person.until_filled({"stops[0].nights": "8", "budget": "8000", "travellers": "2", "stops[0].stars": "4-5"})
+    person.until("awaiting_approval")
+    asked = person.told()["request"]
+    assert (asked["stops"][0]["nights"], asked["stops"][0]["stars"], asked["travellers"]) == (8, [4, 5], 2)
+    assert asked["budget"] == 8000
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_every_column_of_a_board_is_in_sight(server: Server, visit: OpenVisit, viewport: dict[str, int]) -> None:
+    person = visit(server.url, viewport=viewport, reduced_motion="reduce")
+    person.click("example-reunion")
+    person.until_asked()
+    sheets = person.page.locator("#request .sg-sheet")
+    widths = sheets.evaluate_all("sheets => sheets.map(each => [each.ariaLabel, each.scrollWidth - each.clientWidth])")
+    assert ("What has to be done" in dict(widths), [name for name, over in widths if over]) == (True, [])
+    labels = "box => getComputedStyle(box.closest('td'), '::before').content.split(' / ')[0]"
+    assert person.field("tasks[1].watched").evaluate(labels) == '"watched"'
+    assert serious(person) == []
+
+
+def test_the_button_to_change_something_shows_where_to_say_what(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, viewport=PHONE, reduced_motion="reduce")
+    person.say(ROME)
+    person.until_asked()
+    person.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    box = person.page.locator("#say textarea, #say input").first
+    person.click("change")
+    assert box.get_attribute("placeholder") == "Say what should be different …"
+    place = box.evaluate("box => box.getBoundingClientRect().y")
+    assert 0 < place < PHONE["height"] * 0.8
+    ring = box.evaluate(
+        "box => box === document.activeElement && getComputedStyle(box)['outline'] + getComputedStyle(box).outlineOffset"
+    )
+    assert ("solid" in ring, ring.endswith("-2px")) == (True, True), "inside the box, whose surroundings cut off the rest"
 
 
 DAY = (

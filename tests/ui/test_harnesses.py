@@ -202,7 +202,7 @@ async def test_an_example_is_explained_at_a_click_and_its_sheet_changes_the_file
 async def test_a_cell_that_cannot_be_read_says_why_and_stays(ann: httpx2.AsyncClient, cell: str, typed: str, why: str) -> None:
     entries = {each.name: each.value for sheet in harness_sheets(CLOUD) for _, cells in sheet.rows for (each,) in cells}
     answer = await ann.post("/harness", data={"harness": CLOUD, **entries, cell: typed})
-    marked = re.findall(r'name="([^"]+)"[^>]*aria-invalid="true">.*?<small>([^<]*)</small>', answer.text, re.DOTALL)
+    marked = re.findall(r'name="([^"]+)"[^>]*aria-invalid="true">.*?<small[^>]*>([^<]*)</small>', answer.text, re.DOTALL)
     assert (answer.status_code, [(name, why in told) for name, told in marked]) == (422, [(cell, True)]), marked
     assert "No way out moves the limit of a FATAL rule" in answer.text
 

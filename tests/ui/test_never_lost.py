@@ -15,7 +15,7 @@ from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.pictures.comparison import choices_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
-from tests.ui.chat import Chat, all_said
+from tests.ui.chat import Chat, all_said, plan_hash
 from tests.ui.test_api import DAY, app, browser_on, followed
 
 __all__ = ["app"]
@@ -163,6 +163,23 @@ async def test_in_the_chat_a_remedy_is_one_click_and_so_is_every_version(service
     assert await quiet() == first
     await talk.go_back(99)
     assert "not there any more" in talk.conversation.messages[-1].text
+
+
+async def test_what_cannot_be_had_is_refused_at_its_field_while_something_else_is_being_planned(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    talk = Talk(service, chat.visitor, chat.conversations.of(chat.visitor), None)
+    await talk.fill("stops[0].nights", "6")
+    assert (await chat.look()).is_busy
+    chat.conversations.keep(chat.visitor, await talk.fill("budget", "100"))
+    scene = await chat.quiet()
+    assert (scene.waits, plan_hash(scene) != plan_hash(shown)) == (True, True)
+    assert scene.saga is not None
+    assert (scene.saga.request["stops"][0]["nights"], scene.saga.request["budget"]) == (6, 4000)
+    assert scene.conversation.refused["budget"][:2] == ("4000", "4000")
+    assert scene.conversation.refused["budget"][2].startswith("“100” cannot be had: ")
+    said = all_said(scene)
+    assert ("At most: 4000 → 100" in said, said.count("Now: "), "Your plan stays as it was." in said) == (False, 1, True)
 
 
 async def test_nights_that_do_not_fit_the_dates_are_one_click_from_a_plan(service: Service) -> None:

@@ -213,11 +213,11 @@ def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:
     if said.depart is not None or (said.first is None) is (said.last is None):
         return {}, {}
     if said.last is None and said.first is not None:
-        return {"last": said.first + nights + _ROOM_TO_BEGIN}, {"window": "begins within two weeks"}
+        return {"last": said.first + nights + _ROOM_TO_BEGIN}, {"window.last": "begins within two weeks"}
     is_counted = said.is_home_then and all(stop.nights is not None for stop in said.stops)
     if is_counted and said.last is not None and said.last - nights > today:
         return {"depart": said.last - nights}, {"window": _FROM_THE_DAY_BACK}
-    return {"first": today}, {"window": "from today on"}
+    return {"first": today}, {"window.first": "from today on"}
 
 
 def _with_room(said: PartialRequest, today: date, _home: str | None) -> _Step:

@@ -343,7 +343,7 @@ class PartialRequest(BaseModel, frozen=True):
 
 
 def _is_said_now(field: str, said: set[str]) -> bool:
-    top = field.partition("[")[0]
+    top = field.removeprefix("window.").partition("[")[0]
     return top in said or (top == "window" and not said.isdisjoint(("first", "last", "depart")))
 
 

@@ -38,6 +38,8 @@ from sagagraph.ui.wording import in_words, version_words
 _TO_TAKE_ALONG: Final = (SagaStatus.AWAITING_APPROVAL, SagaStatus.COMMITTED, SagaStatus.RUNNING)
 _TO_THE_CHAT: Final = "() => document.querySelector('#chat').scrollIntoView({ behavior: 'smooth', block: 'nearest' })"
 """The answer may be out of sight, above the plan; the page stays where it is if it is not."""
+_TO_THE_WORDS: Final = """() => { const box = document.querySelector("#say textarea, #say input"); box.focus()
+  box.placeholder = "Say what should be different …"; box.scrollIntoView({ block: "center" }) }"""
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
 
@@ -150,7 +152,7 @@ class ChatPage:
         on(self._anew.click, self._on_anew, at_once=hidden)
         on(self._domain.input, self._on_domain, [self._domain], at_once=hidden)
         on(self._approve.click, self._on_approve, [self._shown], often=True)
-        self._change.click(None, js="() => { document.querySelector('#say textarea, #say input').focus() }")
+        self._change.click(None, js=_TO_THE_WORDS)
         on(self._later.click, self._on_later)
         on(self._enough.click, self._on_enough, [self._shown])
         on(self._reject.click, self._on_reject, [self._shown])
@@ -158,7 +160,7 @@ class ChatPage:
         on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
         on(self._keep.click, self._on_keep)
         on(self._resume.click, self._on_resume, [self._shown])
-        on(self._request.filled, self._on_fill, [self._shown], often=True, of_event=("field", "value"))
+        on(self._request.filled, self._on_fill, [self._shown], often=True, of_event=("field", "value", "turn"))
         for choices in (self._comparison, self._ways, self._files):
             on(choices.select, self._on_choose, [self._shown], of_event=("key",))
         self._front.listen(on)
@@ -203,8 +205,8 @@ class ChatPage:
         if domain in self._service.pages:
             self._conversations.open(visitor, domain)
 
-    async def _on_fill(self, visitor: Visitor, field: str, value: str, shown: str) -> None:
-        await self._talk(visitor, shown, lambda talk: talk.fill(field[:200], value[:4000]))
+    async def _on_fill(self, visitor: Visitor, field: str, value: str, turn: str, shown: str) -> None:
+        await self._talk(visitor, shown, lambda talk: talk.fill(field[:200], value[:4000], turn[:20]))
 
     async def _on_approve(self, visitor: Visitor, shown: str) -> None:
         await self._clicked(visitor, shown, lambda model: book_label(model) if model.waits else "")

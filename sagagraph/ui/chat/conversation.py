@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, Final, Literal
 from weakref import WeakValueDictionary
 
+from sagagraph.planning.fields import Refused
 from sagagraph.planning.models.quoting import Quotes
 from sagagraph.planning.page import NOTHING_KNOWN, Draft, Page
 from sagagraph.planning.remedies import Remedy
@@ -65,8 +66,10 @@ class Conversation:
     """What was not understood and may be a person, place, date or amount: the plan may not keep it."""
     remedies: tuple[Remedy, ...] = ()
     """What can be asked for instead of what this turn has refused."""
-    refused: tuple[str, str] = ("", "")
-    """The field in which something was typed last that cannot be, and why not."""
+    refused: Refused = field(default_factory=dict)
+    """What was typed in fields and cannot be."""
+    filled: str = ""
+    """The browser's own number of the last change of a field, by which it knows what is answered."""
     earlier: tuple[Draft, ...] = ()
     """What was known before each change that has left something open."""
     before: Before | None = None

@@ -30,16 +30,16 @@ class RequestBoard:
 
     @property
     def filled(self) -> Any:
-        """Return the event of a field that was changed; it brings `field` and `value`."""
+        """Return the event of a field that was changed; it brings `field`, `value` and `turn`."""
         return self._fields.submit
 
     def of(self, model: PageModel, parts: Sequence[Part]) -> Updates:
         page = model.page
         happened = page.happened(model.saga.request) if model.saga is not None else ()
-        name, why = model.conversation.refused
-        is_fresh = model.conversation.draft is NOTHING_KNOWN and not name
-        parts = [each.marked(lambda field: field.quoting(model.conversation.quotes).asking({name: why})) for each in parts]
+        quotes, refused = model.conversation.quotes, model.conversation.refused
+        is_fresh = model.conversation.draft is NOTHING_KNOWN and not refused
+        parts = [each.marked(lambda field: field.quoting(quotes).refusing(refused)) for each in parts]
         told = {"title": page.title, "parts": parts, "happened": happened, "is_fresh": is_fresh}
-        told["turn"] = len(model.conversation.messages)  # what was refused is drawn anew, too
+        told["turn"] = model.conversation.filled
         board = render("request", **told) if parts or happened else ""
         return {self._fields: gr.update(value=board, visible=bool(board))}

@@ -20,6 +20,7 @@ from sagagraph.language.utterance.utterances import (
     utterances,
     with_corrections,
 )
+from sagagraph.planning.fields import UNREADABLE, Field
 from sagagraph.planning.models.reading import listed
 from sagagraph.planning.tongues import cannot_read
 from sagagraph.saga.core.next_steps import status_of
@@ -29,6 +30,7 @@ from sagagraph.ui.chat.conversation import Conversation, recalled
 from sagagraph.ui.chat.deciding import ANEW, DROPS, Deciding
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed
 from sagagraph.ui.chat.wishing import Wishing
+from sagagraph.ui.service import CannotBeHadError
 from sagagraph.ui.wording import in_words
 
 _NO: Final = re.compile(r"\W*(?:no|nope|nah|not|false alarm)\b", re.IGNORECASE)
@@ -66,17 +68,16 @@ class Talk(Wishing, Deciding):
             Deed.BEGAN, "That is work for a team: I am having it planned as a mission. Approve the plan under Missions, above."
         )
 
-    async def fill(self, name: str, value: str) -> Conversation:
+    async def fill(self, name: str, value: str, turn: str = "") -> Conversation:
         """Change one field; an empty value takes away what it said. The same as saying so."""
         value = value.encode(errors="replace").decode()
-        self.conversation = replace(self.conversation, refused=("", ""))
+        others = {each: why for each, why in self.conversation.refused.items() if each != name}
+        self.conversation = replace(self.conversation, refused=others, filled=turn)
         try:
             await self._fill(name, value)
         except SagaGraphError as exc:
-            why = in_words(exc)
             self.deeds.append(Deed.NOT_TAKEN)
-            refused = (name, why) if isinstance(exc, InvalidInputError) else ("", "")
-            self.conversation = replace(self.conversation, refused=refused).answered(why)
+            self._refuse(name, value, exc)
         return self.conversation
 
     async def take_remedy(self, place: int) -> Conversation:
@@ -109,7 +110,7 @@ class Talk(Wishing, Deciding):
         return self.conversation
 
     def _begin_turn(self) -> None:
-        self.conversation = replace(self.conversation, pending=None, remedies=(), refused=("", ""))
+        self.conversation = replace(self.conversation, pending=None, remedies=(), refused={})
 
     async def _told_why_not(self, turn: Coroutine[None, None, None]) -> None:
         try:
@@ -117,16 +118,31 @@ class Talk(Wishing, Deciding):
         except SagaGraphError as exc:
             self._say(Deed.NOT_TAKEN, in_words(exc))
 
+    def _field(self, name: str) -> Field | None:
+        return next((each for each in listed(self._page.fields(self.conversation.draft)) if each.name == name), None)
+
+    def _refuse(self, name: str, value: str, exc: SagaGraphError) -> None:
+        """Mark at its field what cannot be typed there; tell in the chat what cannot be had, or has no field."""
+        field, why = self._field(name), in_words(exc)
+        if field is None or not isinstance(exc, InvalidInputError):
+            self._add(why)
+            return
+        shown = field.value if value == UNREADABLE else value
+        if isinstance(exc, CannotBeHadError):
+            self._add(f"{why}.")
+            words = dict(field.choices).get(value, value[:60])
+            shown, why = field.value, f"{f'“{words}”' if words else 'That'} cannot be had: {'; '.join(exc.reasons)}."
+        self.conversation = replace(self.conversation, refused={**self.conversation.refused, name: (field.value, shown, why)})
+
     async def _fill(self, name: str, value: str) -> None:
         saga = await self._saga()
+        self._is_filling = True  # what is missing is marked at its field, and need not be asked
+        if (field := self._field(name)) is not None and (why := field.why_not(value)):
+            raise InvalidInputError(why, field=name)
+        draft = await self._page.with_field(self.conversation.draft.known, name, value)
         if saga is not None:
             self.conversation = recalled(self.conversation, await self._service.shown(saga), self._page)
-        self._is_filling = True  # what is missing is marked at its field, and need not be asked
-        draft = self.conversation.draft
-        field = next((each for each in listed(self._page.fields(draft)) if each.name == name), None)
-        if field is not None and (why := field.why_not(value)):
-            raise InvalidInputError(f"“{value[:60]}” cannot be used here: {why}", field=name)
-        await self._take(await self._page.with_field(draft.known, name, value), saga)
+        await self._take(draft, saga)
 
     async def _understand(self, text: str, saga: Saga | None) -> None:
         tongue, said = tongue_of(text), utterances(text)

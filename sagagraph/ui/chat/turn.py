@@ -144,7 +144,8 @@ class Turn:
 
     def _say_same(self, draft: Draft) -> None:
         if not draft.not_understood:
-            self._say(Deed.NOT_TAKEN, f"I read nothing there that the plan does not have already. {self._page.hint}")
+            told = "" if self._is_filling else f"I read nothing there that the plan does not have already. {self._page.hint}"
+            self._say(Deed.NOT_TAKEN, told)
 
     def _not_understood(self, draft: Draft, *, is_all: bool) -> str:
         """Say what was not understood and, where nothing else was, what can be said instead."""
@@ -171,6 +172,8 @@ class Turn:
             await self._service.change(self._visitor, saga.id, wanted)
         except CannotBeHadError as exc:
             self.conversation = replace(self.conversation, draft=was, unsettled=(), remedies=exc.remedies)
+            if self._is_filling:
+                raise
             self._say(Deed.NOT_TAKEN, f"{exc}.".removeprefix(f"{exc.field}: "))
             return
         except SagaGraphError:

@@ -50,8 +50,8 @@ _HOURS: Final = {
 
 def fields_of(said: PartialRequest, assumed: Mapping[str, str], today: date | None = None) -> tuple[Part, ...]:
     """Return what is known of a trip as fields. `assumed`: why, by the field. `today`: days before it cannot be chosen."""
-    if "window" in assumed:
-        assumed = {**assumed, "first": assumed["window"], "last": assumed["window"]}
+    ends = {"window": ("first", "last"), "window.first": ("first",), "window.last": ("last",)}
+    assumed = {**assumed, **{end: assumed[name] for name, both in ends.items() if name in assumed for end in both}}
     return tuple(part.marked(lambda field: field.assumed(assumed)) for part in _parts(said, today))
 
 
@@ -81,7 +81,7 @@ def with_value(said: PartialRequest, name: str, value: str, cities: Gazetteer) -
     value = value.strip()
     changes = _changes(said, name, value, cities)
     top = re.split(r"[.\[]", name)[0]
-    about = {name, top, "window", "depart"} if name in ("first", "last", "depart") else {name, top}
+    about = {name, top, "window", f"window.{name}", "depart"} if name in ("first", "last", "depart") else {name, top}
     doubts = tuple(each for each in said.doubts if each.field not in about and not each.field.startswith(f"{top}["))
     notes = tuple(each for each in said.notes if each[0] not in about)
     return said.model_copy(update={"doubts": doubts, "notes": notes, "unread": (), **changes})
