@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from sagagraph.domains.travel.page.fields import with_value
@@ -32,3 +34,8 @@ def test_what_there_is_not_is_refused(name: str, value: str) -> None:
 def test_nights_and_days_that_there_are_are_taken() -> None:
     longer = with_value(with_value(TRIP, "stops[0].nights", "365", ATLAS), "first", "2099-12-31", ATLAS)
     assert (longer.stops[0].nights, str(longer.first)) == (365, "2099-12-31")
+
+
+def test_days_that_are_typed_are_meant_though_only_a_month_was_said() -> None:
+    rough = TRIP.model_copy(update={"first": date(2099, 5, 1), "last": date(2099, 5, 31), "is_rough": True})
+    assert with_value(with_value(rough, "first", "2099-05-05", ATLAS), "last", "2099-05-07", ATLAS).is_rough is False

@@ -84,6 +84,7 @@ def with_value(said: PartialRequest, name: str, value: str, cities: Gazetteer) -
     about = {name, top, "window", f"window.{name}", "depart"} if name in ("first", "last", "depart") else {name, top}
     doubts = tuple(each for each in said.doubts if each.field not in about and not each.field.startswith(f"{top}["))
     notes = tuple(each for each in said.notes if each[0] not in about)
+    changes |= {"is_rough": False} if name in ("first", "last") and value else {}  # a day that is typed is meant
     return said.model_copy(update={"doubts": doubts, "notes": notes, "unread": (), **changes})
 
 

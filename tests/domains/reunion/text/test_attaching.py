@@ -166,5 +166,5 @@ def test_her_flat_is_that_of_who_is_picked_up_and_the_station_is_the_train_stati
     found = told(EMPTY, f"{said} Tom picks up Grandma at her flat, which is 25 minutes from home.").filled.problem
     at = {each["name"]: found["places"][each["place"]] for each in found["people"] if each["place"]}
     ways = {frozenset(found["places"][end] for end in row[:2]): row[2] for row in found["travel_minutes"]}
-    assert (at["Lisa"], at["Grandma"]) == ("Train station", "Grandma's flat")
-    assert ways == {frozenset(("Train station", "Home")): 15, frozenset(("Grandma's flat", "Home")): 25}
+    assert (at["Lisa"], at["Grandma"]) == ("Train station", "Grandma's house")
+    assert ways == {frozenset(("Train station", "Home")): 15, frozenset(("Grandma's house", "Home")): 25}
