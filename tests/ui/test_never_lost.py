@@ -71,6 +71,15 @@ async def test_a_first_request_that_cannot_be_had_lists_its_remedies_with_the_sa
     assert (await shown(ann, other))["status"] == "awaiting_approval"
 
 
+async def test_nights_that_do_not_fit_are_answered_with_what_can_be_had_and_that_begins(ann: httpx2.AsyncClient) -> None:
+    refused = await ann.post("/sagas", json={"text": "From Boston to Paris for 6 nights, between 3 and 7 May 2025"})
+    assert refused.status_code == 422
+    requests = [each["request"] for each in refused.json()["remedies"]]
+    assert requests
+    for request in requests:
+        assert (await shown(ann, await begun(ann, domain="travel", request=request)))["status"] == "awaiting_approval"
+
+
 async def test_every_version_can_be_had_again_exactly_as_it_was(ann: httpx2.AsyncClient) -> None:
     saga_id = await begun(ann, text=TRIP)
     hashes = [(await shown(ann, saga_id))["plan_hash"]]

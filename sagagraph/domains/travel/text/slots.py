@@ -51,6 +51,8 @@ CORRECTS: Final = _SAYS.corrects
 FILLING: Final = Forms(__file__, "reader").listed("FILLING")
 """Words that mean nothing by themselves."""
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
+_MANY: Final = re.compile(r"\s(?P<what>[a-z]{2,}s)\b")
+"""Many of something after an amount: of a currency, if the word means nothing else (`600 quatloos`)."""
 _NO_RATES: Final = "No rates are known for the currency of {said!r}; how much is it in another one, like USD?"
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 
@@ -66,7 +68,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
             continue
         if found.led_by(CORRECTS):
             amounts.clear()
-        strange = found.followed_by(_SAYS.strange)
+        strange = found.followed_by(_MANY)
         if strange is not None and not money.currencies and strange["what"].casefold() not in FILLING:
             said.ask("budget", _NO_RATES.format(said=f"{money.said}{strange[0]}"))
         elif doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):

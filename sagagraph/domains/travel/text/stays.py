@@ -48,6 +48,7 @@ class Role(Enum):
 WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 """Of a city to stay in, as far as the words before it tell."""
 _SAYS: Final = Forms(__file__, "stays")
+_OUT: Final = re.compile(r"\s+out\b(?! of\b(?! (?:it|the|our)\b))")
 _ROLES: Final = Forms(__file__, "stays.roles")
 _LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for name in _ROLES)
 """The words between a city and the one before it decide; the first that fit."""
@@ -106,7 +107,7 @@ def find_visits(passage: Passage) -> list[Visit]:
     for found in passage.find(_SAYS.place):
         place = found.get("place", Place)
         if place is not None:
-            is_out = _SAYS.out.match(passage.text, found.end) is not None  # `leave Ghent out`
+            is_out = _OUT.match(passage.text, found.end) is not None  # `leave Ghent out`
             lead = passage.text[max(at, found.start - 60) : found.start] + "out " * is_out
             role = next((role for role, words in _LEADS if words.search(lead)), Role.BARE)
             visits.append(Visit(found.start, found.end, place, role))

@@ -72,7 +72,8 @@ class IncompleteError(InvalidInputError):
         missing = tuple(dict.fromkeys(draft.missing or filter(None, (draft.field,))))
         request = draft.known if draft.partial is None and isinstance(draft.known, Mapping) else draft.partial
         known = {"request": request, "missing": missing, "assumed": draft.assumed}
-        return cls(" ".join([*draft.questions, *unread]), {**known, "not_understood": draft.not_understood}, field="text")
+        told = {**known, "not_understood": draft.not_understood, "remedies": [asdict(each) for each in draft.remedies]}
+        return cls(" ".join([*draft.questions, *unread]), told, field="text")
 
 
 class Body(BaseModel, frozen=True, extra="forbid"):
