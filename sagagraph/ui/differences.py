@@ -23,7 +23,8 @@ def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Li
     """Return the differences between two plans, in the order of the new one; what was removed comes last."""
     old, new = {each.key: each for each in before}, {each.key: each for each in after}
     keys = dict.fromkeys([*new, *old])
-    return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
+    both = ((key, old.get(key), new.get(key)) for key in keys)
+    return [each for each in both if in_short(each[1]) != in_short(each[2])]
 
 
 def in_short(line: Line | None) -> str:

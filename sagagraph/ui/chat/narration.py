@@ -82,9 +82,9 @@ def _asking(saga: Saga, page: Page) -> str:
 
 def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
     """Return what the saga's plan changes compared with another one, in lines; none if it is the same."""
-    if plan != saga.plan.content:
+    if changed := told(page.view(plan).lines, page.view(saga.plan.content).lines):
         yield "What that changes:"
-        yield from (f"– {each}" for each in told(page.view(plan).lines, page.view(saga.plan.content).lines))
+        yield from (f"– {each}" for each in changed)
         price = price_change(page, (plan, cost), (saga.plan.content, saga.plan.cost))
         yield from [f"– in all: {price}"] if price else []
 

@@ -17,7 +17,15 @@ def view_of(plan: DayPlan) -> PlanView:
     """Return a line for everybody who does something, and a row for them and for every vehicle."""
     bars = [bar for act in plan.plan.in_time for bar in _bars(act, plan)]
     people = sorted((bar for bar in bars if bar.operation), key=lambda bar: bar.row)
-    lines = (Line(part.who, part.who, "; ".join((*_steps(part), *_ways(plan.sent.get(part.who))))) for part in parts_of(plan))
+    lines = (
+        Line(
+            part.who,
+            part.who,
+            "; ".join((*_steps(part), *_ways(plan.sent.get(part.who)))),
+            begins=min((instant(step.start, plan.day) for step in part.steps), default=None),
+        )
+        for part in parts_of(plan)
+    )
     return PlanView(tuple(lines), (*people, *(bar for bar in bars if not bar.operation)), _route(plan))
 
 
