@@ -3,6 +3,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -395,6 +396,19 @@ def test_a_window_that_is_too_short_is_said_in_one_line(cities: Gazetteer) -> No
     known = read(cities, "Boston to Rome, 12 nights in late September")
     with pytest.raises(InvalidInputError, match=r"^window: 2025-09-21 to 2025-09-30 has room for 9 nights; the stops need 12: "):
         known.complete()
+
+
+@pytest.mark.parametrize("words", ["Paris ", "Paris to Rome, 3 nights, ", "at BOS at 3pm, ", "by train to Rome from Paris and "])
+def test_the_time_to_read_grows_with_the_square_of_the_length_at_most(cities: Gazetteer, words: str) -> None:
+    """A form with three stars in it took 64 times as long for four times the length: a minute."""
+
+    def took(characters: int) -> float:
+        begun = process_time()
+        with suppress(InvalidInputError):
+            read(cities, (words * characters)[:characters])
+        return process_time() - begun
+
+    assert took(3900) < 30 * max(took(975), took(975))
 
 
 def test_a_text_without_end_is_refused(cities: Gazetteer) -> None:
