@@ -25,7 +25,7 @@ async def wanted(page: Page, text: str | None, file: Path | None, before: Saga |
     if text is not None and file is not None:
         raise InvalidInputError("give a sentence or --request, not both", field="TEXT")
     if file is not None:
-        checked: Json = await page.checked(json_file(file, "--request"))
+        checked: Json = await page.checked(json_file(file, "--request"), None if before is None else before.request)
         return checked
     if not (text or "").strip():
         raise InvalidInputError(f"{page.opening} Or give --request FILE.json", field="TEXT")

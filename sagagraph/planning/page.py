@@ -313,8 +313,8 @@ class Page:
         """
         return {**ours, **{name: value for name, value in theirs.items() if name in touched}}
 
-    async def checked(self, request: Json) -> Json:
-        """Check a request that was made elsewhere. Raises `InvalidInputError`, naming the field."""
+    async def checked(self, request: Json, before: Json | None = None) -> Json:  # noqa: ARG002 - for those that keep some of it
+        """Check a request that was made elsewhere. Raises `InvalidInputError`, naming the field. `before`: the one it changes."""
         return request
 
     def draft_of(self, request: Json) -> Draft:

@@ -377,7 +377,7 @@ class Service:
 
     async def remedies(self, saga: Saga) -> tuple[Remedy, ...]:
         """Return what can be asked for instead of what was asked for last, and could not be had."""
-        if saga.amendment_note and saga.amendments:
+        if saga.stage is Stage.COMMITTED and saga.amendment_note and saga.amendments:
             return remedies_of(await self._engine.load(saga.amendments[-1]))
         return remedies_of(saga)
 

@@ -15,7 +15,7 @@ MOST = {
     "language/**/*": 2502,
     "domains/travel/text/*": 1854,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2548,
+    "domains/reunion/text/*": 2592,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }

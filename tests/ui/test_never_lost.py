@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -219,6 +220,30 @@ async def test_a_booked_trip_that_cannot_be_changed_so_offers_what_can_be_had_at
     scene = await chat.quiet()
     assert scene.saga is not None
     assert (scene.saga.amendment_note, scene.remedies) == ("", ()), all_said(scene)
+
+
+async def test_what_could_be_had_of_a_trip_goes_with_the_trip(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    await chat.say("book it")
+    scene = await chat.say("at most $100")
+    assert scene.remedies
+    assert scene.saga is not None
+    await service.cancel(chat.visitor, scene.saga.id)
+    assert (await chat.quiet()).remedies == ()
+
+
+async def test_a_day_that_cannot_be_moved_any_more_stops_no_other_change(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    await chat.say("Dinner is at 6 pm at home. Ann is at home. Paul drives from Boston, which is 90 minutes from home.")
+    await chat.say("book it")
+    day = await service.today("reunion") + timedelta(days=3)
+    await chat.reword("day", day.isoformat())
+    scene = await chat.say("dinner at 7 instead")
+    assert scene.saga is not None
+    assert scene.shown is not None
+    assert scene.shown.plan.content["plan"]
+    assert [each["by"] for each in scene.page.draft_of(scene.shown.request).known.problem["goals"]] == ["19:00"], all_said(scene)
 
 
 async def test_remedies_go_with_what_they_were_for(service: Service) -> None:

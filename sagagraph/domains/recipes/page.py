@@ -159,7 +159,7 @@ class RecipesPage(Page):
         request = {**before, "recipes": list(recipes.values()), **told, **({"warm": warm} if warm else {})}
         return replace(await self.drafted(request), not_understood=unread)
 
-    async def checked(self, request: Any) -> Any:
+    async def checked(self, request: Any, before: Any = None) -> Any:  # noqa: ARG002
         """Check a request, in which a recipe of ours may stand by its name alone."""
         if isinstance(request, Mapping) and isinstance(recipes := request.get("recipes"), list):
             request = {**request, "recipes": [shipped(each) if each in SHIPPED else each for each in recipes]}

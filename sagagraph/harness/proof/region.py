@@ -66,7 +66,7 @@ def _stretches(harness: Harness, axis: Variable, points: list[fmpq], rule: str) 
 
 def _edge(harness: Harness, name: str, low: fmpq, high: fmpq, *, held: bool, is_whole: bool) -> tuple[fmpq, fmpq]:
     """Return where one side of a boundary ends and the other begins: neighbours, or the same number."""
-    for _ in range(_HALVINGS):
+    for _ in range(int((high - low).ceil()).bit_length() if is_whole else _HALVINGS):
         middle = fmpq(((low + high) / 2).floor()) if is_whole else (low + high) / 2
         low, high = (middle, high) if _holds(harness, {name: middle}) is held else (low, middle)
     return (low, high) if is_whole else (significant(low, 6), significant(low, 6))

@@ -106,6 +106,7 @@ class Turn:
 
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
         before = self.conversation.draft
+        wanted = None if saga is None or draft.request is None else self._page.on_top(draft.request, saga)
         if saga is None and draft.questions and draft.known is not None:
             draft = await self._service.with_habits(self._visitor, self._page, draft)
         unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
@@ -117,7 +118,7 @@ class Turn:
         )
         for aside in draft.asides:
             self._add(aside)
-        is_same = saga is not None and draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
+        is_same = saga is not None and wanted is not None and wanted == saga.request
         if draft.not_understood:
             self._say(Deed.NOT_TAKEN, self._not_understood(draft, is_all=is_same or draft.known == before.known))
         for remark in draft.remarks:
@@ -137,7 +138,7 @@ class Turn:
             self._say(Deed.NOT_TAKEN, "It is over, and that changes nothing: say “plan it again”, or what should be different.")
         elif draft.request == self._page.draft_of((await self._service.shown(saga)).request).request:
             self._say_same(draft)
-        elif (wanted := self._page.on_top(draft.request, saga)) != saga.request:
+        elif wanted != saga.request:
             await self._change(saga, wanted, before)
         else:
             self._say_same(draft)

@@ -254,18 +254,16 @@ def _ways(told: Json) -> list[list[Any]]:
     return list(ways.values())
 
 
-def with_day(before: Filled, value: str) -> Filled:
+def day_of(value: str) -> date | None:
+    """Return the day that is filled in; None for none. Raises `InvalidInputError` for what is no day."""
     try:
-        day = date.fromisoformat(value.strip()) if value.strip() else None
+        return date.fromisoformat(value.strip()) if value.strip() else None
     except ValueError:
         raise InvalidInputError(f"“{value[:60]}” is no day such as 2026-12-24", field=DAY) from None
-    return before.model_copy(update={"day": day})
 
 
 def with_value(before: Filled, name: str, value: str) -> Filled:
     """Return what is filled in with another value in one field. Raises `InvalidInputError` for what cannot be."""
-    if name == DAY:
-        return with_day(before, value)
     told, value = deepcopy(before.problem), value.strip()
     ways = _ways(told)
     if name.startswith(f"{_ROADS} "):

@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import DAY, fields_of, with_cars, with_value, without_left_places
+from sagagraph.domains.reunion.page.fields import DAY, day_of, fields_of, with_cars, with_value, without_left_places
 from sagagraph.domains.reunion.page.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
@@ -94,14 +94,16 @@ class ReunionPage(Page):
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
             if before.problem["people"]:
                 raise InvalidInputError(f"{text.strip()} is a different, complete reunion: begin a new plan for it", field="text")
-            return self._draft(Filled(problem=as_json(shipped(name))))
+            return self._draft(before.model_copy(update={"problem": as_json(shipped(name))}))
         if added := _ADD.match(text):
             return self._draft(_with_added(before, added))
         days, found = days_in(text, self._today()), told(before, text)
-        named = {word for each in days.values() for word in each.casefold().split()}
-        unread = tuple(each for each in found.unread if not named.issuperset(each.casefold().split()))
-        day, others = (next(iter(days)), ()) if len(days) == 1 else (before.day, tuple(days.values()))
-        return self._draft(found.filled.model_copy(update={"day": day}), (*unread, *others))
+        words = {word for each in (*days.named.values(), *days.unclear) for word in each.casefold().split()}
+        unread = tuple(each for each in found.unread if not words.issuperset(each.casefold().split()))
+        if len(days.named) == 1 and _is_of_all(before, found.filled, unread):
+            return self._draft(_on(found.filled, next(iter(days.named))), (*unread, *days.unclear))
+        others = tuple(each for day, each in days.named.items() if day != before.day)
+        return self._draft(found.filled.model_copy(update={"day": before.day}), (*unread, *days.unclear, *others))
 
     async def drafted(self, known: Any | None) -> Draft:
         return self._draft(known or EMPTY)
@@ -116,9 +118,10 @@ class ReunionPage(Page):
         """Return the model's reading, which was filled in over the rules', without places where only the rules had anybody."""
         return with_cars(without_left_places(theirs, ours, before or EMPTY))
 
-    async def checked(self, request: Any) -> Any:
+    async def checked(self, request: Any, before: Any = None) -> Any:
         fields = request if "problem" in request else {"problem": request}
-        return as_json(parse_request({"day": self._today().isoformat(), **fields}))
+        day = before["day"] if before else self._today().isoformat()
+        return as_json(parse_request({"day": day, **fields}))
 
     def draft_of(self, request: Any) -> Draft:
         """Return the draft as it was filled in; what an earlier release kept otherwise, as the problem that became of it."""
@@ -135,11 +138,19 @@ class ReunionPage(Page):
         return tuple(part.marked(lambda field: field.beside(draft.others)) for part in parts)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
-        return self._draft(with_value(known or EMPTY, name, value))
+        before: Filled = known or EMPTY
+        if name != DAY:
+            return self._draft(with_value(before, name, value))
+        day = day_of(value)
+        if day is not None and day < self._today() and day != before.day:
+            raise InvalidInputError(f"{day:%-d %B %Y} is over", field=DAY)
+        return self._draft(_on(before, day))
 
     def _draft(self, filled: Filled, unread: tuple[str, ...] = ()) -> Draft:
+        if filled.day is None:
+            assumed = {DAY: "no other day was read", **filled.assumed}
+            filled = filled.model_copy(update={"day": self._today(), "assumed": assumed})
         known = completed(filled)
-        assumed = known.assumed if filled.day else {DAY: "no other day was said", **known.assumed}
         if (problem := known.whole) is None:
             return Draft(
                 filled,
@@ -148,13 +159,13 @@ class ReunionPage(Page):
                 unread,
                 field=known.questions[0].field,
                 missing=tuple(each.field for each in known.questions),
-                assumed=assumed,
+                assumed=known.assumed,
                 partial=known.problem,
             )
-        told = Transcript(filled=filled) if assumed else None
-        request = as_json(ReunionRequest(problem=problem, day=filled.day or self._today(), told=told))
+        told = Transcript(filled=filled) if known.assumed else None
+        request = as_json(ReunionRequest(problem=problem, day=filled.day, told=told))
         remarks = _remarks(known, [each.sentence for each in suggestions(problem)])
-        return Draft(filled, (), (), unread, request, remarks, assumed=assumed)
+        return Draft(filled, (), (), unread, request, remarks, assumed=known.assumed)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
@@ -167,8 +178,6 @@ class ReunionPage(Page):
         """
         before = parse_request(saga.request)
         wanted = parse_request({**request, "events": [as_json(each) for each in before.events]})
-        if wanted.told is not None and wanted.told.filled is not None and wanted.told.filled.day is None:
-            wanted = wanted.model_copy(update={"day": before.day})
         if saga.plan.version and wanted.day != before.day:
             on = f"{before.day:%-d %B}"
             raise InvalidInputError(
@@ -232,6 +241,19 @@ class ReunionPage(Page):
             )
             for name, part in zip(names, parts, strict=True)
         )
+
+
+def _on(filled: Filled, day: date | None) -> Filled:
+    """Return it on that day, which is no assumption; without one, it is assumed anew."""
+    assumed = {name: why for name, why in filled.assumed.items() if name != DAY}
+    return filled.model_copy(update={"day": day, "assumed": assumed})
+
+
+def _is_of_all(before: Filled, after: Filled, unread: tuple[str, ...]) -> bool:
+    """Tell whether a day that is named with this change is that on which all meet, and not one of somebody or something."""
+    if before.problem == EMPTY.problem or before.problem["goals"] != after.problem["goals"]:
+        return True
+    return before.problem == after.problem and not unread
 
 
 def _problem_of(filled: Filled) -> ReunionProblem | None:

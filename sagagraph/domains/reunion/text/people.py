@@ -15,6 +15,8 @@ from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who, names_
 _SINCE: Final = ("not before", "until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
 _SEVERAL: Final = 3
 """So many people do not drive one car."""
+_OF_SUBJECT: Final = re.compile(r"\W*(?:he\b.*\bhis|she\b.*\bher)\b", re.IGNORECASE)
+"""`She picks up Ben at her office`: her own."""
 
 
 def read_company(clause: Clause, talk: Talk) -> Iterator[Fact]:
@@ -36,7 +38,8 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
     last = talk.who if by is None else next((each for each in talk.mentioned[::-1] if by not in each), ())
     is_told = by is None or clause.kind == "person"  # of `she drops him off` it is not known who she is
     them = clause.others or (last if is_told and clause.passage.has(SAYS.them) else ())
-    place = talk.place(clause, "at", "in", "on", "from", "near", of=them)
+    is_own = _OF_SUBJECT.match(clause.said) is not None
+    place = talk.place(clause, "at", "in", "on", "from", "near", of=() if is_own else them)
     if by and them:
         yield fact("people", by, drives=True)
         yield fact("vehicles", car_of(by), drivers=(by,))

@@ -125,7 +125,7 @@ class TravelPage(p.Page):
         today = await self.today()
         return read_request(text, cities=self.domain.cities, today=today, known=known)
 
-    async def checked(self, request: Any) -> Any:
+    async def checked(self, request: Any, before: Any = None) -> Any:  # noqa: ARG002
         today = await self.today()
         known = _without_gaps(request) if isinstance(request, Mapping) else request
         wanted = parse_request(known, cities=self.domain.cities, today=today)

@@ -51,7 +51,7 @@ CORRECTS: Final = _SAYS.corrects
 FILLING: Final = Forms(__file__, "reader").listed("FILLING")
 """Words that mean nothing by themselves."""
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
-_MANY: Final = re.compile(r"\s(?P<what>[a-z]{2,}s)\b")
+_MANY: Final = re.compile(r"\s(?P<what>[a-z]{2,}s)\b(?=\s*(?:$|[,.;!?])|\s(?:max|maximum|total|in total|tops)\b)", re.IGNORECASE)
 """Many of something after an amount: of a currency, if the word means nothing else (`600 quatloos`)."""
 _NO_RATES: Final = "No rates are known for the currency of {said!r}; how much is it in another one, like USD?"
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")

@@ -425,7 +425,7 @@ async def _wanted(caller: Caller, page: Page, text: str | None, request: Json | 
     if (text is None) is (request is None):
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
-        return _Wanted(await _checked(page, request))
+        return _Wanted(await _checked(page, request, saga))
     said = wishes_in(text or "") if saga else with_corrections(text or "")  # a first message may ask, and means a request
     draft = await page.hear(said, page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
@@ -435,16 +435,16 @@ async def _wanted(caller: Caller, page: Page, text: str | None, request: Json | 
     return _Wanted(page.on_top(draft.request, saga) if saga else draft.request, draft)
 
 
-async def _checked(page: Page, request: Json) -> Json:
+async def _checked(page: Page, request: Json, saga: Saga | None) -> Json:
     """Return the request as it is kept. All that is missing is named at once."""
     try:
-        wanted: Json = await page.checked(request)
+        wanted: Json = await page.checked(request, None if saga is None else saga.request)
     except InvalidInputError as exc:
         missing = missing_in(exc)
         if not missing:
             raise
         first, *others = missing
-        told = {"request": request, "missing": missing, "assumed": {}, "not_understood": ()}
+        told = {"request": request, "missing": missing, "assumed": {}, "not_understood": (), "remedies": ()}
         too = f"; so are: {', '.join(others)}" if others else ""
         raise IncompleteError(f"is missing{too}", told, field=first) from exc
     return wanted

@@ -168,3 +168,12 @@ def test_her_flat_is_that_of_who_is_picked_up_and_the_station_is_the_train_stati
     ways = {frozenset(found["places"][end] for end in row[:2]): row[2] for row in found["travel_minutes"]}
     assert (at["Lisa"], at["Grandma"]) == ("Train station", "Grandma's house")
     assert ways == {frozenset(("Train station", "Home")): 15, frozenset(("Grandma's house", "Home")): 25}
+
+
+@pytest.mark.parametrize(
+    ("said", "place"), [("He picks up Ann from his office", "Tom's office"), ("He picks up Ann at her flat", "Ann's house")]
+)
+def test_whose_place_it_is_where_somebody_is_picked_up(said: str, place: str) -> None:
+    found = told(EMPTY, f"Dinner is at 6 pm at home. Tom drives from York. {said} at 4.").filled.problem
+    (at,) = (each["place"] for each in found["people"] if each["name"] == "Ann")
+    assert found["places"][at] == place
