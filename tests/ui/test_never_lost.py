@@ -119,6 +119,14 @@ async def test_a_meal_that_cannot_be_had_leaves_the_plan_and_goes_back(ann: http
     assert (await shown(ann, saga_id))["plan_hash"] == before["plan_hash"]
 
 
+async def test_a_meal_for_which_one_cook_is_too_few_offers_another_one(ann: httpx2.AsyncClient) -> None:
+    asked = {"recipes": ["Lentil-Soup", "Flatbread"], "warm": {"Lentil-Soup": 0, "Flatbread": 0}}
+    told = await shown(ann, await begun(ann, domain="recipes", request=asked))
+    assert (told["status"], told["remedies"][0]["label"]) == ("infeasible", "2 cooks instead of 1")
+    other = await begun(ann, domain="recipes", request=told["remedies"][0]["request"])
+    assert (await shown(ann, other))["status"] == "awaiting_approval"
+
+
 async def test_a_reunion_that_cannot_be_had_leaves_the_plan_once_that_is_proven(
     ann: httpx2.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

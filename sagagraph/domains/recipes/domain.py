@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from msgspec import structs
@@ -18,7 +19,7 @@ from sagagraph.domains.recipes.events import Event, as_known, parse_events
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan
 from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.planning.wishes import Conflict, Wish, left_out
-from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
+from sagagraph.domains.recipes.request import MOST_COOKS, Meal, StepKey, document_of, parse_meal
 from sagagraph.domains.recipes.rules.kitchen import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
@@ -34,6 +35,7 @@ from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
 _SECONDS: Final = 20.0
+_SECONDS_FOR_MORE: Final = 3.0
 _KITCHEN: Final = "kitchen"
 """The operation that all others come after."""
 _INSTRUCTIONS: Final = (
@@ -74,7 +76,11 @@ class Cooking(Domain):
         if isinstance(request, Mapping) and request.get("served"):
             return Infeasible(("dinner has been served: begin another meal",))
         found = await in_background(_first, request)
-        return (_proposal(found),) if isinstance(found, Cooked) else _infeasible(found, parse_meal(request))
+        if isinstance(found, Cooked):
+            return (_proposal(found),)
+        more, meal = await in_background(_with_more_cooks, request), parse_meal(request)
+        why = _infeasible(found, meal)
+        return replace(why, relaxations=(*more, *why.relaxations))
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair the plan for what has happened since; serving dinner leaves it as it is."""
@@ -220,6 +226,17 @@ def _first(request: Json) -> Cooked | Conflict:
         return found
     cooked = _planned(request, found.plan)
     return _mended(cooked, parse_events(cooked.meal, cooked.request.get("events", ())))
+
+
+def _with_more_cooks(request: Json) -> tuple[Relaxation, ...]:
+    """Return the fewest more cooks with whom there is a plan, if one or two are enough."""
+    from sagagraph.domains.recipes.planning.planner import plan_meal
+
+    meal = parse_meal(request)
+    for cooks in range(meal.cooks + 1, min(meal.cooks + 2, MOST_COOKS) + 1):
+        if plan_meal(Situation(replace(meal, cooks=cooks)), Budget.of(_SECONDS_FOR_MORE)).plan:
+            return (Relaxation(f"{meal.cooks}", f"with {cooks} cooks there is a plan", f"{cooks} cooks", {"cooks": cooks}),)
+    return ()
 
 
 def _mended(cooked: Cooked, events: tuple[Event, ...]) -> Cooked | Conflict:

@@ -21,6 +21,7 @@ from sagagraph.validators.complaints import checked, shown
 
 FIELD: Final = "FILE"
 MOST_STEPS: Final = 400
+MOST_COOKS: Final = 10
 LONGEST: Final = 7 * 24 * 3600
 VOLUME: Final = "volume"
 """The property of which a step needs at least a given amount, which it uses up. Any other must be equal."""
@@ -118,7 +119,7 @@ class _Recipe(_Form):
 
 class _Meal(_Form):
     recipes: tuple[_Recipe, ...] = Field(min_length=1, max_length=50)
-    cooks: Annotated[int, Field(strict=True, ge=1, le=10)] = 1
+    cooks: Annotated[int, Field(strict=True, ge=1, le=MOST_COOKS)] = 1
     warm: dict[str, Seconds] = Field(default_factory=dict)
 
 
