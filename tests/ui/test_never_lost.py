@@ -72,8 +72,11 @@ async def test_a_first_request_that_cannot_be_had_lists_its_remedies_with_the_sa
     assert (await shown(ann, other))["status"] == "awaiting_approval"
 
 
-async def test_nights_that_do_not_fit_are_answered_with_what_can_be_had_and_that_begins(ann: httpx2.AsyncClient) -> None:
-    refused = await ann.post("/sagas", json={"text": "From Boston to Paris for 6 nights, between 3 and 7 May 2025"})
+@pytest.mark.parametrize("when", ["between 3 and 7 May 2025", "leaving on 3 May 2025 and back by 7 May"])
+async def test_nights_that_do_not_fit_are_answered_with_what_can_be_had_and_that_begins(
+    ann: httpx2.AsyncClient, when: str
+) -> None:
+    refused = await ann.post("/sagas", json={"text": f"From Boston to Paris for 6 nights, {when}"})
     assert refused.status_code == 422
     requests = [each["request"] for each in refused.json()["remedies"]]
     assert requests

@@ -226,10 +226,11 @@ class PartialRequest(BaseModel, frozen=True):
 
     def with_room(self) -> Iterator[tuple[str, Self]]:
         """Yield what can be had of more nights than there is room for, each in a few words: a later last day, or fewer nights."""
-        if self.first is None or self.last is None or not all(stop.nights for stop in self.stops):
+        begins = self.depart or self.first
+        if begins is None or self.last is None or not all(stop.nights for stop in self.stops):
             return
         nights = [stop.nights or 0 for stop in self.stops]
-        lacking = sum(nights) - (self.last - self.first).days
+        lacking = sum(nights) - (self.last - begins).days
         if lacking <= 0:
             return
         until = self.last + timedelta(days=lacking)
