@@ -389,7 +389,7 @@ async def test_what_is_said_later_takes_the_place_of_what_it_contradicts(service
 async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Service) -> None:
     page = service.pages["reunion"]
     named = await page.read("wedding", None)
-    assert (named.wishes, named.assumed) == ((), {"day": "no other day was said"})
+    assert (named.wishes, named.assumed) == ((), {"day": "no other day was read"})
     changed = await page.read("Everybody must be at the wedding venue by 4 pm", named.known)
     assert [goal["by"] for goal in changed.request["problem"]["goals"]] == ["16:00"]
     assert page.draft_of(changed.request).known == changed.known
