@@ -124,13 +124,6 @@ async def test_a_wish_that_is_removed_does_not_hold_any_more_and_what_is_needed_
     assert plan_hash(first) is not None
 
 
-async def test_what_another_page_understands_is_sent_there_and_begins_nothing(service: Service) -> None:
-    chat = Chat(service)
-    asked = await chat.say("we make cobbler and pancakes, dinner at seven")
-    assert "“A meal”" in last_said(asked)
-    assert asked.saga is None
-
-
 async def test_lines_that_are_no_recipe_stay_on_the_page_of_trips(service: Service) -> None:
     said = last_said(await Chat(service).say("Two of us from Boston to Lisbon for 3 nights\nwith a snorkling flumph"))
     assert said.startswith("When do you want to travel"), said
@@ -747,6 +740,25 @@ async def test_every_disruption_that_is_offered_can_be_told_to_the_saga(service:
     told = [wish.text for each in offered for wish in service.pages["reunion"].happened(each.request)]
     assert len(told) == len(offered)  # a plan waits, so the day cannot be over
     assert "Known at 13:00: everything at BOS airport takes 3 times as long" in told
+
+
+@pytest.mark.parametrize(
+    ("domain", "text"),
+    [
+        ("recipes", "we make cobbler and pancakes"),
+        ("reunion", "Dinner is at 6 pm at home. Ann is at home. Paul drives from Boston, which is 90 minutes from home."),
+    ],
+)
+async def test_what_belongs_to_another_page_is_begun_there_and_need_not_be_said_again(
+    service: Service, domain: str, text: str
+) -> None:
+    chat = Chat(service)
+    await chat.say("to Rome")
+    scene = await chat.say(text)
+    assert (scene.conversation.domain, scene.waits) == (domain, True)
+    assert f"I take that for “{scene.page.title}”." in all_said(scene)
+    chat.conversations.open(chat.visitor, "travel")
+    assert [each["city"] for each in (await chat.look()).conversation.draft.partial["stops"]] == ["Rome"]
 
 
 async def test_a_long_talk_is_kept_within_bounds() -> None:

@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.answering import Answering
+from sagagraph.ui.chat.conversation import Conversation
 from sagagraph.ui.chat.reporting import Reporting
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed
 
@@ -40,12 +41,18 @@ class Wishing(Answering, Reporting):
         open_before = self.conversation.draft.questions
         draft = await self._hear(text, self.conversation.draft.known, is_shown=True)
         if saga is None and draft.not_understood and (elsewhere := await self._page_that_understands(text)):
-            self._say(Deed.NOT_TAKEN, f"That sounds like “{elsewhere.title}”: choose it above, and say it there.")
+            await self._go_on_with(elsewhere, text)
             return
         if saga is not None and draft.questions and draft.questions == open_before:
             draft = await self._without_open_question(text, saga) or await self._answered_by_board(draft, saga)
         if saga is None or not await self._placed_by_model(draft, text, saga):
             await self._take(draft, saga)
+
+    async def _go_on_with(self, page: Page, text: str) -> None:
+        """Begin where the words belong; what was begun on this page stays there."""
+        self._page, self.conversation = page, Conversation(page.name).heard(text)
+        self._add(f"I take that for “{page.title}”.")
+        await self._wish(text, None)
 
     async def _page_that_understands(self, text: str) -> Page | None:
         """Return another page whose rules read the sentence as a complete request, if there is one."""
