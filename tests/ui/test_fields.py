@@ -105,6 +105,23 @@ def fill_board(person: Visit, fields: tuple[tuple[str, str], ...]) -> None:
         person.until_filled({name: value})
 
 
+WITHOUT_A_CHANGE = """box => {
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(box, "Ann")
+  box.dispatchEvent(new InputEvent("input", { bubbles: true }))
+}"""
+"""As in a field that was drawn anew while somebody typed in it: once it is left, the browser tells of no change."""
+
+
+def test_what_is_typed_is_sent_also_where_the_browser_tells_of_no_change(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, reduced_motion="reduce")
+    person.click("empty-reunion")
+    name = person.field("people[0].name")
+    name.focus()
+    name.evaluate(WITHOUT_A_CHANGE)
+    person.page.keyboard.press("Tab")
+    person.field("people[0].place").wait_for()
+
+
 ROME = "From Boston to Rome for 3 nights in May 2025, at most $1,340"
 
 

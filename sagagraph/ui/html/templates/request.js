@@ -39,7 +39,10 @@ element.addEventListener("change", event => {
 element.addEventListener("focusout", event => {
   const box = event.target
   flush()
-  if (kept[box.name]?.[1] === Infinity) delete kept[box.name]
+  const isUnsent = kept[box.name]?.[1] === Infinity
+  // The browser tells no change of a field that was drawn anew while somebody typed in it.
+  if (isUnsent && box.value !== box.defaultValue) send(box.name, box.value)
+  else if (isUnsent) delete kept[box.name]
   // No change is told of a day that is none, such as 31 February, nor that it is gone again.
   if (box.validity?.badInput) send(box.name, "?")
   else if (/date|time/.test(box.type) && !box.value && box.closest(".sg-is-refused")) send(box.name, "")
