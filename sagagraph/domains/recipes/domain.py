@@ -78,8 +78,8 @@ class Cooking(Domain):
         found = await in_background(_first, request)
         if isinstance(found, Cooked):
             return (_proposal(found),)
-        more, meal = await in_background(_with_more_cooks, request), parse_meal(request)
-        why = _infeasible(found, meal)
+        why = _infeasible(found, parse_meal(request))
+        more = await in_background(_with_more_cooks, request)
         return replace(why, relaxations=(*more, *why.relaxations))
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
@@ -229,9 +229,11 @@ def _first(request: Json) -> Cooked | Conflict:
 
 
 def _with_more_cooks(request: Json) -> tuple[Relaxation, ...]:
-    """Return the fewest more cooks with whom there is a plan, if one or two are enough."""
+    """Return the fewest more cooks with whom there is a plan, if one or two are enough; nobody joins once something happened."""
     from sagagraph.domains.recipes.planning.planner import plan_meal
 
+    if document_of(request).get("events"):
+        return ()
     meal = parse_meal(request)
     for cooks in range(meal.cooks + 1, min(meal.cooks + 2, MOST_COOKS) + 1):
         if plan_meal(Situation(replace(meal, cooks=cooks)), Budget.of(_SECONDS_FOR_MORE)).plan:

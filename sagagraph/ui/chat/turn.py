@@ -118,7 +118,7 @@ class Turn:
         )
         for aside in draft.asides:
             self._add(aside)
-        is_same = saga is not None and wanted is not None and wanted == saga.request
+        is_same = saga is not None and wanted == saga.request
         if draft.not_understood:
             self._say(Deed.NOT_TAKEN, self._not_understood(draft, is_all=is_same or draft.known == before.known))
         for remark in draft.remarks:

@@ -145,6 +145,15 @@ def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
     assert len(list(_faults("running", content, [(piece, False)], (), 1))) == 3
 
 
+@pytest.mark.parametrize(("events", "offered"), [((), {"cooks": 2}), ((BURNT,), None)])
+async def test_another_cook_is_offered_only_before_anything_has_happened(events: tuple[Any, ...], offered: Any) -> None:
+    names = ("Lentil-Soup", "Flatbread")
+    hopeless = {"recipes": [shipped(each) for each in names], "warm": dict.fromkeys(names, 0), "events": [*events]}
+    answer = await _cooking().propose(hopeless)
+    assert isinstance(answer, Infeasible)
+    assert next((each.change for each in answer.relaxations if each.change and "cooks" in each.change), None) == offered
+
+
 async def test_a_meal_that_cannot_be_cooked_is_no_saga() -> None:
     glaze = recipe("Glaze", step("1 min"), step("5 min", 0), step("2 min", 0, 1, within={0: "1 min"}))
     answer = await _cooking().propose({"recipes": [glaze]})

@@ -94,7 +94,7 @@ class ReunionPage(Page):
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
             if before.problem["people"]:
                 raise InvalidInputError(f"{text.strip()} is a different, complete reunion: begin a new plan for it", field="text")
-            return self._draft(before.model_copy(update={"problem": as_json(shipped(name))}))
+            return self._draft(Filled(problem=as_json(shipped(name)), day=None if DAY in before.assumed else before.day))
         if added := _ADD.match(text):
             return self._draft(_with_added(before, added))
         days, found = days_in(text, self._today()), told(before, text)
